@@ -1,0 +1,76 @@
+"""A site's own steps on W, and the curvature that decides their size.
+
+For the squared loss a site's steps have a fixed Hessian A_p = (2/N_p) H_p H_p' + mu I and a fixed
+right-hand side (2/N_p) X_p H_p', and no projection: Q2 of them are one affine map
+W P_p + (2/N_p) X_p H_p' S_p. A weighted sum over sites is then W (sum of P_p) plus one product of
+X with a changed H: no site's own W_p is ever formed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fedmf.arrays import Array
+from fedmf.kernels import affine_powers
+from fedmf.problem import Goal
+from fedmf.sites import Cohort
+
+
+def curvatures(goal: Goal, data: Cohort, W: Array, H: Array) -> Array:
+    """Return each site's (k, k) curvature of Phi in W, (b, k, k): they add up over sites."""
+    if goal.squared:
+        return 2 * data.grams(H)
+    pairs = zip(data.each(), data.split(H), strict=True)
+    return np.stack([goal.loss.curvature_W(site, W, part) for site, part in pairs])
+
+
+def guarded(
+    goal: Goal, own: Array, sizes: Array, divisor: float, steps: int, gamma: float
+) -> Array:
+    """Return each site's step divisor, (b,): the common one, or a larger one where that diverges.
+
+    `own` are the sites' curvatures. The site's own curvature may lie far above the average of all
+    (one sample, say), and then several local steps with the common divisor would grow without
+    bound. A single step needs no guard: the average of single steps is a step on F itself.
+    """
+    common = np.full(len(sizes), divisor)
+    if steps == 1:
+        return common
+    largest = np.linalg.eigvalsh(own)[:, -1] / sizes + goal.mu
+    return np.maximum(common, gamma / 2 * largest)
+
+
+def weighted_models(
+    goal: Goal, data: Cohort, W: Array, H: Array, divisor: Array, steps: int, weight: Array
+) -> Array:
+    """Return sum_p weight_p W_p, (M, K): each W_p after `steps` unprojected steps from W."""
+    if goal.squared:
+        return _affine_models(goal, data, W, H, divisor, steps, weight)
+    total = np.zeros(W.shape)
+    parts = zip(data.each(), data.split(H), divisor, weight, strict=True)
+    for site, own_H, own_divisor, own_weight in parts:
+        W_p = W
+        for _ in range(steps):
+            W_p = W_p - gradient_W(goal, site, W_p, own_H) / W.dtype.type(own_divisor)
+        total += own_weight * W_p
+    return total.astype(W.dtype)
+
+
+def gradient_W(goal: Goal, data: Cohort, W: Array, H: Array) -> Array:
+    """Return the gradient of a single site's F_p in W."""
+    size = W.dtype.type(data.rows.shape[0])
+    return goal.loss.gradient_W(data, W, H) / size + W.dtype.type(goal.mu) * W
+
+
+def _affine_models(
+    goal: Goal, data: Cohort, W: Array, H: Array, divisor: Array, steps: int, weight: Array
+) -> Array:
+    factor = (2 / data.sizes)[:, None, None]
+    A = factor * data.grams(H) + goal.mu * np.eye(goal.rank)
+    P, S = affine_powers(A, divisor, steps)
+    share = weight[:, None, None]
+    mixing = (share * factor * S).astype(H.dtype)
+    changed = np.concatenate(
+        [own @ part for own, part in zip(mixing, data.split(H), strict=True)], axis=1
+    )
+    return W @ (share * P).sum(axis=0).astype(W.dtype) + data.moment(changed)

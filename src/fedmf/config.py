@@ -1,0 +1,99 @@
+"""Problems and algorithms as plain tables, for TOML files, and back.
+
+A loss, a constraint or a schedule of the user's own has no plain form: it is written down by its
+text, and reading it back gives a stand-in that says so when it is used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import fedmf.algorithms as family
+from fedmf.algorithms import Algorithm, Diminishing
+from fedmf.checks import unknown
+from fedmf.constraints import Box, Free, Nonnegative
+from fedmf.errors import ParameterError
+from fedmf.losses import Loss
+from fedmf.problem import Problem
+
+OWN = "own:"  # marks the text of something that has no plain form
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Stands in for a schedule of the user's own, which no file can hold."""
+
+    text: str
+
+    def __call__(self, number: int) -> int:
+        """Say that the schedule itself is needed."""
+        raise ParameterError(
+            f"the run was made with a schedule of your own ({self.text}): "
+            "pass the algorithm with it again to go on"
+        )
+
+
+def algorithms() -> dict[str, type[Algorithm]]:
+    """Return the algorithms by name."""
+    found = (getattr(family, name) for name in family.__all__)
+    return {
+        kind.name: kind for kind in found if issubclass(kind, Algorithm) and kind is not Algorithm
+    }
+
+
+def to_table(thing: Problem | Algorithm) -> dict[str, Any]:
+    """Return the settings as a table of plain values; None is left out, as TOML has none."""
+    pairs = ((field.name, _plain(getattr(thing, field.name))) for field in fields(thing))
+    table = {name: value for name, value in pairs if value is not None}
+    return {"name": thing.name, **table} if isinstance(thing, Algorithm) else table
+
+
+def problem_from(table: dict[str, Any]) -> Problem:
+    """Return the problem that a table describes."""
+    return _build(Problem, "problem", {name: _value(value) for name, value in table.items()})
+
+
+def algorithm_from(table: dict[str, Any]) -> Algorithm:
+    """Return the algorithm that a table describes."""
+    settings = {name: _value(value) for name, value in table.items()}
+    name, known = settings.pop("name", None), algorithms()
+    if name not in known:
+        raise unknown("algorithm", name, known)
+    return _build(known[name], f"algorithm {name!r}", settings)
+
+
+def _build(kind: Any, what: str, settings: dict[str, Any]) -> Any:
+    allowed = [field.name for field in fields(kind)]
+    for name in settings:
+        if name not in allowed:
+            raise ParameterError(f"{what} has no setting {name!r}; it has {', '.join(allowed)}")
+    return kind(**settings)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Box):
+        return [value.lower, value.upper]
+    if isinstance(value, Nonnegative | Free):
+        return type(value).__name__.lower()
+    if isinstance(value, Diminishing):
+        return {"diminishing": value.qhat}
+    if isinstance(value, Loss):
+        return value.name
+    if isinstance(value, tuple):
+        return list(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else _own(value)
+
+
+def _own(value: Any) -> str:
+    return value.text if isinstance(value, Lost) else OWN + repr(value)
+
+
+def _value(plain: Any) -> Any:
+    if isinstance(plain, dict):
+        if set(plain) != {"diminishing"}:
+            raise ParameterError(f"a schedule is written {{diminishing = Qhat}}, got {plain}")
+        return Diminishing(plain["diminishing"])
+    if isinstance(plain, list):
+        return tuple(plain)
+    return Lost(plain) if isinstance(plain, str) and plain.startswith(OWN) else plain

@@ -1,0 +1,13 @@
+"""Where W and H may lie: one file a set, each with its projection.
+
+A new set is one new file with a `Constraint`; `resolve` finds the three that have a short name.
+"""
+
+from __future__ import annotations
+
+from fedmf.constraints.base import Constraint
+from fedmf.constraints.box import Box
+from fedmf.constraints.free import Free
+from fedmf.constraints.nonnegative import Nonnegative
+
+__all__ = ["Box", "Constraint", "Free", "Nonnegative"]

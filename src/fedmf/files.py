@@ -1,0 +1,36 @@
+"""Writing files so that nothing is lost: under a temporary name, then renamed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from threading import get_ident
+
+
+def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` fill a temporary file beside `path`, then rename it: never half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # The ending stays last: writers of figures and tables go by it.
+    temporary = path.with_name(f".{os.getpid()}-{get_ident()}-{path.name}")
+    try:
+        write(temporary)
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file."""
+    write_atomically(path, lambda temporary: _fill(temporary, text.encode()))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file of bytes."""
+    write_atomically(path, lambda temporary: _fill(temporary, data))
+
+
+def _fill(path: Path, data: bytes) -> None:
+    path.write_bytes(data)

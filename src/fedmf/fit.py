@@ -1,0 +1,220 @@
+"""`fit`: one run over sites in this process, from data to result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from time import perf_counter
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fedmf.algorithms import Algorithm
+from fedmf.algorithms.base import Given
+from fedmf.border import Sites, as_sites, as_start
+from fedmf.checks import check_integer, check_type
+from fedmf.engine import Federation, Position, begin, set_up
+from fedmf.engine import rounds as rounds_from
+from fedmf.errors import ParameterError
+from fedmf.ledger import Ledger
+from fedmf.problem import Goal, Problem
+from fedmf.rng import resolve_seed
+from fedmf.run import Run, row
+from fedmf.runtimes.local import LocalRuntime
+from fedmf.sites import gather, split_up
+from fedmf.stopping import Ending, Stopping
+
+Folder: TypeAlias = str | PathLike[str]
+# Given the history so far, returns the next round's absolute rho, or None to leave it.
+PenaltySchedule: TypeAlias = Callable[[Sequence[dict[str, Any]], Goal], float | None]
+
+
+def fit(
+    sites: Sequence[Any],
+    problem: Problem,
+    algorithm: Algorithm,
+    rounds: int = 500,
+    tol: float = 1e-8,
+    seed: int | None = 0,
+    init: Run | tuple[Any, Sequence[Any]] | None = None,
+    *,
+    max_seconds: float | None = None,
+    penalty: PenaltySchedule | None = None,
+    checkpoint: Folder | None = None,
+    checkpoint_seconds: float = 30.0,
+    callback: Callable[[Position], None] | None = None,
+    threads: int | None = None,
+) -> Run:
+    """Factorise X_p ~ W H_p over all sites.
+
+    Parameters
+    ----------
+    sites : a sequence of (n_p, M) arrays, numpy (float32 or float64) or scipy CSR, samples in rows.
+    problem, algorithm : what to minimise, and how.
+    rounds, tol, max_seconds : stop at this round, at this relative change of F, after this time.
+    seed : of everything random; None draws one, which the run records.
+    init : None for the paper's random start, (W0, [H0 of each site]), or a Run to start from.
+    penalty : given the history's rows before a round, returns its absolute rho, or None.
+    checkpoint : a folder to save the run in, every `checkpoint_seconds` and at its end.
+    callback : called with the position after each round.
+    threads : how many threads; the result does not depend on it.
+
+    Returns
+    -------
+    Run
+        Stopped by Ctrl-C, it is complete up to the last full round: `resume` goes on with it.
+    """
+    check_type("problem", problem, Problem)
+    check_type("algorithm", algorithm, Algorithm)
+    seed = resolve_seed(seed)
+    stopping = Stopping(rounds, tol, max_seconds)
+    data = as_sites(sites)
+    algorithm.check_sites(len(data.rows))
+    W, H = _start(init, data, problem.rank)
+    runtime = _local(data, threads)
+    try:
+        known, federation = set_up(runtime)
+        goal = problem.goal(known)
+        if H is not None:
+            runtime.place([Given(own) for own in H])
+        position = begin(algorithm, goal, federation, seed, W, data.dtype)
+        run = Run(
+            problem=problem,
+            algorithm=algorithm,
+            goal=goal,
+            seed=seed,
+            sizes=federation.sizes,
+            position=position,
+            private=None,
+            rows=[],
+            ledger=federation.ledger,
+            initial_objective=position.objective,
+            settings={"rounds": rounds, "tol": tol, "seed": seed},
+            features=data.features[0],
+        )
+        keeper = _Keeper(run, runtime, checkpoint, checkpoint_seconds)
+        return _drive(keeper, federation, stopping, penalty, callback)
+    finally:
+        runtime.close()
+
+
+def resume(
+    run: Run,
+    sites: Sequence[Any],
+    rounds: int = 500,
+    tol: float = 1e-8,
+    *,
+    algorithm: Algorithm | None = None,
+    max_seconds: float | None = None,
+    penalty: PenaltySchedule | None = None,
+    checkpoint: Folder | None = None,
+    checkpoint_seconds: float = 30.0,
+    callback: Callable[[Position], None] | None = None,
+    threads: int | None = None,
+) -> Run:
+    """Go on with a stopped run on the same sites, as if it had never stopped.
+
+    The rounds that follow are those of an uninterrupted run, bit for bit. `rounds` is the number
+    of the last round, those already done included. `algorithm` is only needed where the run used a
+    schedule of the user's own, which no file can hold. Returns a new Run.
+    """
+    stopping = Stopping(rounds, tol, max_seconds)
+    data = as_sites(sites)
+    runtime = _local(data, threads)
+    try:
+        known, federation = set_up(runtime)
+        if known != run.goal.known or not np.array_equal(federation.sizes, run.sizes):
+            raise ParameterError(
+                "these are not the sites of the run: their sizes or figures differ from those "
+                f"it was made with ({len(run.sizes)} sites, {run.goal.known.samples} samples)"
+            )
+        runtime.restore(split_up(run.private, [host.data for host in runtime.hosts]))
+        ledger = Ledger(list(run.ledger.entries))
+        again = Run(**{**vars(run), "rows": list(run.rows), "ledger": ledger})
+        again.algorithm = algorithm or run.algorithm
+        keeper = _Keeper(again, runtime, checkpoint, checkpoint_seconds)
+        return _drive(keeper, federation._replace(ledger=ledger), stopping, penalty, callback)
+    finally:
+        runtime.close()
+
+
+def _start(init: Any, data: Sites, rank: int) -> tuple[Any, Any]:
+    """Return W0 and the sites' H0 that a user's `init` means; None for a random one."""
+    if init is None:
+        return None, None
+    return as_start((init.W, init.H) if isinstance(init, Run) else init, data, rank)
+
+
+def _local(data: Sites, threads: int | None) -> LocalRuntime:
+    if threads is not None:
+        check_integer("threads", threads, minimum=1)
+    return LocalRuntime(data.rows, data.features, threads)
+
+
+class _Keeper:
+    """Keeps a run at its last complete round, in memory and in its folder."""
+
+    def __init__(
+        self, run: Run, runtime: LocalRuntime, folder: Folder | None, seconds: float
+    ) -> None:
+        self.run = run
+        self._runtime = runtime
+        self._folder = folder
+        self._seconds = seconds
+        self._saved = perf_counter()
+        self._done = (run.position, runtime.privates(), len(run.ledger.entries))
+
+    def keep(self, position: Position) -> None:
+        """Take over a round: from the assignment on it counts as done."""
+        self.run.rows.append(row(position, self.run.ledger))
+        self._done = (position, self._runtime.privates(), len(self.run.ledger.entries))
+        if self._folder is not None and perf_counter() - self._saved >= self._seconds:
+            s = position.round
+            self._complete(
+                Ending(False, f"saved in round {s} while it was running; resume goes on")
+            )
+            self.run.save(self._folder)
+            self._saved = perf_counter()
+
+    def interrupted(self) -> Run:
+        """Return the run as of its last complete round, after Ctrl-C."""
+        s = self._done[0].round
+        return self.finish(Ending(False, f"stopped by the user after round {s}; resume goes on"))
+
+    def finish(self, ending: Ending) -> Run:
+        """Return the run, ended for this reason."""
+        self._complete(ending)
+        if self._folder is not None:
+            self.run.save(self._folder)
+        return self.run
+
+    def _complete(self, ending: Ending) -> None:
+        """Bring the run to its last complete round; nothing of a later one stays."""
+        run, (position, privates, entries) = self.run, self._done
+        del run.ledger.entries[entries:]
+        del run.rows[position.round :]
+        run.position, run.private = position, gather(privates)
+        run.converged, run.status = ending
+
+
+def _drive(
+    keeper: _Keeper,
+    federation: Federation,
+    stopping: Stopping,
+    penalty: PenaltySchedule | None,
+    callback: Callable[[Position], None] | None,
+) -> Run:
+    """Consume the round loop until a rule or the user ends it."""
+    run = keeper.run
+    loop = rounds_from(run.algorithm, run.goal, federation, run.position, run.seed)
+    try:
+        position = next(loop)
+        while (ending := stopping.ending(position)) is None:
+            rho = penalty(run.rows, run.goal) if penalty is not None and run.rows else None
+            position = loop.send(rho)
+            keeper.keep(position)
+            if callback is not None:
+                callback(position)
+        return keeper.finish(ending)
+    except KeyboardInterrupt:
+        return keeper.interrupted()

@@ -1,0 +1,68 @@
+"""The one place where a site answers a request.
+
+A host holds the data and the private state of a cohort. In a deployment it is the process at the
+site, with a cohort of one; in one process there are as many hosts as cohorts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fedmf.arrays import Array, IntArray
+from fedmf.errors import NonFiniteError
+from fedmf.messages import Message, Method, Request, Task
+from fedmf.sites import Cohort, put, take
+
+
+class Host:
+    """A cohort with its private state, which is replaced as a whole and never changed in place."""
+
+    def __init__(self, data: Cohort, private: Any = None) -> None:
+        self.data = data
+        self.private = private
+
+    def answer(self, method: Method, goal: Any, request: Request) -> list[Message]:
+        """Answer for the sites of the request that live here.
+
+        Returns the sum of their updates, as a list of one, or each of them where the task says so.
+        """
+        task = method.tasks()[request.task]
+        places = np.flatnonzero(np.isin(self.data.sites, request.sites, assume_unique=True))
+        if task.each:
+            return [self._run(task, goal, request, place) for place in places[:, None]]
+        return [self._run(task, goal, request, places)]
+
+    def _run(self, task: Task, goal: Any, request: Request, places: IntArray) -> Message:
+        new, update = self._attempt(task, goal, request, places)
+        if not _finite(update):
+            raise NonFiniteError(
+                f"round {request.round}, site {self._culprit(task, goal, request, places)}: "
+                f"{request.task!r} left the finite numbers; look for huge values in its data, "
+                "or rescale them"
+            )
+        self.private = put(self.private, self.data, places, new)
+        return update
+
+    def _attempt(
+        self, task: Task, goal: Any, request: Request, places: IntArray
+    ) -> tuple[Any, Message]:
+        data = self.data.select(places)
+        private = take(self.private, self.data, places)
+        weight = request.weight[np.searchsorted(request.sites, data.sites)]
+        with np.errstate(over="ignore", invalid="ignore"):  # seen below, with a name to it
+            return task.run(goal, private, request.payload, data, weight)
+
+    def _culprit(self, task: Task, goal: Any, request: Request, places: IntArray) -> int:
+        """Return the first site whose own answer is not finite: the tasks are pure, so ask again."""
+        for place in places[:, None]:
+            if not _finite(self._attempt(task, goal, request, place)[1]):
+                return int(self.data.sites[place][0])
+        return int(self.data.sites[places][0])
+
+
+def _finite(update: Message) -> bool:
+    """Whether every number of a message is finite."""
+    values: list[Array] = [np.asarray(value) for value in update]
+    return all(bool(np.isfinite(value).all()) for value in values)

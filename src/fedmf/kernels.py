@@ -1,0 +1,71 @@
+"""The hot loops: projected and unprojected gradient steps on a quadratic.
+
+Both blocks of the squared loss are the same problem seen from two sides: for Z of shape (K, n),
+
+    q(Z) = (1/2) <Z, A Z> - <B, Z>,        gradient A Z - B,        A symmetric, K x K.
+
+Z = H with A from W'W and B from W'X, or Z = W' with A from H H' and B from (X H')'. The columns
+of Z are independent of each other, so they are worked through in blocks that stay in the cache.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fedmf.arrays import Array
+
+COLUMNS_PER_BLOCK = 512
+
+
+def projected_steps(
+    A: Array, B: Array, Z: Array, steps: int, divisor: float, interval: tuple[float, float]
+) -> Array:
+    """Take `steps` steps Z <- clip(Z - (A Z - B) / divisor) and return the new (K, n) Z.
+
+    Each step is written Z <- clip(T Z + D), T = I - A / divisor, D = B / divisor.
+    """
+    # Rows are columns of Z: contiguous where Z is stored the way sites store it.
+    rows = np.array(Z.T, order="C")
+    dtype = rows.dtype
+    T = (np.eye(A.shape[0]) - A.astype(np.float64) / divisor).astype(dtype)
+    lower, upper = dtype.type(interval[0]), dtype.type(interval[1])
+    for first in range(0, rows.shape[0], COLUMNS_PER_BLOCK):
+        block = rows[first : first + COLUMNS_PER_BLOCK]
+        drift = np.divide(B.T[first : first + COLUMNS_PER_BLOCK], dtype.type(divisor), dtype=dtype)
+        _clipped_steps(block, T, drift, steps, lower, upper)
+    return rows.T
+
+
+def _clipped_steps(
+    block: Array, T: Array, drift: Array, steps: int, lower: np.generic, upper: np.generic
+) -> None:
+    """Take the steps on one block of rows, in place."""
+    product = np.empty_like(block)
+    for _ in range(steps):
+        np.matmul(block, T, out=product)
+        product += drift
+        np.clip(product, lower, upper, out=block)
+
+
+def affine_powers(A: Array, divisor: Array, steps: int) -> tuple[Array, Array]:
+    """Return (P, S) with which `steps` unprojected steps on W are W P + B S, exactly.
+
+    A has shape (b, K, K), one symmetric matrix a site, `divisor` (b,). With T = I - A / divisor:
+    P = T^steps and S = (1/divisor) (I + T + ... + T^(steps-1)), both (b, K, K), from the
+    eigenvalues of A; the sum is (1 - (1-x)^steps) / x in x = eigenvalue / divisor.
+    """
+    values, Q = np.linalg.eigh(A)
+    x = values / divisor[:, None]
+    power = (1.0 - x) ** steps
+    series = _geometric(x, steps) / divisor[:, None]
+    return (Q * power[:, None, :]) @ Q.mT, (Q * series[:, None, :]) @ Q.mT
+
+
+def _geometric(x: Array, steps: int) -> Array:
+    """Return 1 + (1-x) + ... + (1-x)^(steps-1), without cancellation where x is small."""
+    small = np.abs(x) < 0.5
+    nonzero = np.where(x == 0, 1.0, x)
+    safe = np.where(small, x, 0.0)
+    near = -np.expm1(steps * np.log1p(-safe)) / nonzero
+    far = (1.0 - (1.0 - np.where(small, 0.5, x)) ** steps) / nonzero
+    return np.where(x == 0, float(steps), np.where(small, near, far))

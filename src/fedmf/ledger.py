@@ -1,0 +1,89 @@
+"""The ledger: what went up and down, a line for each request, in reals and in bytes.
+
+Reals are counted by the paper's formula (the entries of the matrices that the algorithm uploads,
+m M K for FedMAvg and m (M K + K^2) for FedMGS a round); bytes are those of every message as it
+would be sent, the set-up, the first upload and the objective's scalars included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fedmf import wire
+from fedmf.arrays import IntArray
+from fedmf.messages import Answer, Request, Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SETUP = 0  # the number of the round before round 1
+
+
+class Entry(NamedTuple):
+    """One request and its answers."""
+
+    round: int
+    task: str
+    sites: IntArray  # who was asked
+    uploads: IntArray  # how often each counts in the formula; zero: it sent nothing
+    up_reals: IntArray | int  # the numbers in one answer; an array where the answers differ
+    up_bytes: IntArray | int
+    down_bytes: int
+    counted: bool
+
+
+@dataclass
+class Ledger:
+    """All entries of a run, in order."""
+
+    entries: list[Entry] = field(default_factory=list)
+
+    def record(self, task: Task, request: Request, answer: Answer) -> None:
+        """Write down one request and its answers."""
+        silent = request.weight == 0
+        uploads = np.where(silent, 0, request.times) if silent.any() else request.times
+        if task.each:
+            up_reals = np.array([wire.reals(message) for message in answer.each])
+            up_bytes = np.array([wire.size(message) for message in answer.each])
+        else:
+            up_reals, up_bytes = wire.reals(answer.each[0]), wire.size(answer.each[0])
+        down = wire.size(request.payload)
+        line = (request.round, request.task, request.sites, uploads, up_reals, up_bytes, down)
+        self.entries.append(Entry(*line, task.counted))
+
+    def totals(self, round_: int) -> dict[str, int]:
+        """Return what the last round sent: reals by the formula, bytes up and bytes down."""
+        found = list(takewhile(lambda entry: entry.round == round_, reversed(self.entries)))
+        return {
+            "uplink_reals": sum(int((e.uploads * e.up_reals).sum()) for e in found if e.counted),
+            "uplink_bytes": sum(int(((e.uploads > 0) * e.up_bytes).sum()) for e in found),
+            "downlink_bytes": sum(e.down_bytes * len(e.sites) for e in found),
+        }
+
+    def frame(self) -> pd.DataFrame:
+        """Return a line for each round, task and site; counted: by the paper's formula."""
+        import pandas as pd
+
+        columns = (
+            *("round", "task", "site", "uplink_reals"),
+            *("counted_reals", "uplink_bytes", "downlink_bytes"),
+        )
+        lines = [
+            pd.DataFrame(
+                {
+                    "round": e.round,
+                    "task": e.task,
+                    "site": e.sites,
+                    "uplink_reals": e.uploads * e.up_reals,
+                    "counted_reals": e.uploads * e.up_reals * e.counted,
+                    "uplink_bytes": (e.uploads > 0) * e.up_bytes,
+                    "downlink_bytes": e.down_bytes,
+                }
+            )
+            for e in self.entries
+        ]
+        return pd.concat(lines, ignore_index=True) if lines else pd.DataFrame(columns=columns)

@@ -1,0 +1,120 @@
+"""A run: what came out, how it got there, and all that is needed to go on.
+
+A run's folder holds
+
+    config.toml        the settings as they were given
+    resolved.toml      the same with everything filled in, and the versions of what computed it
+    history.parquet    a row a round
+    ledger.parquet     a row for each round, task and site
+    model.safetensors  W, H, and the state of server and sites
+
+Every file is written under a temporary name and renamed. The model is written last and says which
+round it is of: after a kill at any moment the folder holds a complete run, to be gone on with.
+Nothing here is ever unpickled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fedmf.algorithms import Algorithm
+from fedmf.arrays import Array, IntArray
+from fedmf.engine import Position
+from fedmf.ledger import Ledger
+from fedmf.problem import Goal, Problem
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import pandas as pd
+
+
+@dataclass
+class Run:
+    """A finished, stopped or saved run.
+
+    Attributes
+    ----------
+    W : (M, K), the columns that all sites share.
+    H : list of (K, n_p), in the order of the sites.
+    history : data frame, a row a round.
+    status : in words, why the run ended; `converged` says whether it did so by itself.
+    """
+
+    problem: Problem
+    algorithm: Algorithm
+    goal: Goal
+    seed: int
+    sizes: IntArray  # N_p
+    position: Position
+    private: Any  # the sites' private state, side by side
+    rows: list[dict[str, Any]]
+    ledger: Ledger
+    initial_objective: float
+    status: str = "not started"
+    converged: bool = False
+    settings: dict[str, Any] = field(default_factory=dict)
+    features: tuple[str, ...] | None = None
+
+    @property
+    def W(self) -> Array:
+        """The shared factor, (M, K)."""
+        return self.position.server.W  # type: ignore[no-any-return]
+
+    @property
+    def H(self) -> list[Array]:
+        """Each site's factor, (K, n_p)."""
+        return np.split(self.private.H, np.cumsum(self.sizes)[:-1], axis=1)
+
+    @property
+    def labels(self) -> list[IntArray]:
+        """Each sample's cluster, site by site: the largest entry of its column of H."""
+        return [own.argmax(axis=0) for own in self.H]
+
+    @property
+    def history(self) -> pd.DataFrame:
+        """A row a round."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows, columns=list(HISTORY))
+
+    @property
+    def communication(self) -> pd.DataFrame:
+        """What was sent in all, by round: the set-up and the first upload are round 0."""
+        book = self.ledger.frame().drop(columns=["task", "site"])
+        return book.groupby("round").sum().cumsum()
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Write the run's folder."""
+        from fedmf.storage import save
+
+        save(self, folder)
+
+
+HISTORY = (
+    "round",
+    "objective",
+    "change",
+    "rho",
+    "participants",
+    "uplink_reals",
+    "uplink_bytes",
+    "downlink_bytes",
+    "seconds",
+)
+
+
+def row(position: Position, ledger: Ledger) -> dict[str, Any]:
+    """Return the history's row of a round."""
+    return {
+        "round": position.round,
+        "objective": position.objective,
+        "change": position.change,
+        "rho": position.rho,
+        "participants": position.participants.tolist(),
+        **ledger.totals(position.round),
+        "seconds": position.seconds,
+    }

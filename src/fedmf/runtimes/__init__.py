@@ -1,0 +1,1 @@
+"""The ways in which requests reach the sites, one file each."""

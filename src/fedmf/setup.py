@@ -1,0 +1,143 @@
+"""The set-up exchange: what has to be known of all data before round 1.
+
+Every site sends six numbers (N_p, the number of features, ||X_p||^2, the smallest and the largest
+entry, the sum of |X_p|) and a digest of its features' names. Only where digests differ are names
+asked for, to say what differs.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fedmf.arrays import Array, IntArray
+from fedmf.errors import DataError, SiteMismatchError
+from fedmf.messages import Exchange, Nothing, Task, ask
+from fedmf.problem import Known
+from fedmf.sites import Cohort, blocks, entries, squared_norm
+
+Bytes = NDArray[np.uint8]
+
+
+class Figures(NamedTuple):
+    """A site's figures."""
+
+    samples: Array
+    features: Array
+    squared_norm: Array
+    minimum: Array
+    maximum: Array
+    absolute_sum: Array
+    digest: Bytes  # of the features' names, (32,); zeros where it has none
+
+
+class Names(NamedTuple):
+    """A site's feature names, as one text with a line each."""
+
+    text: Bytes
+
+
+class Setup:
+    """The method of the set-up exchange."""
+
+    def tasks(self) -> dict[str, Task]:
+        """Return a site's tasks."""
+        return {"figures": Task(_figures, each=True), "names": Task(_names, each=True)}
+
+    def run(self, sites: int) -> Exchange[tuple[Known, IntArray]]:
+        """Return the figures of all data together, and N_p of every site."""
+        answer = yield ask("figures", Nothing(), np.arange(sites))
+        _same_features(answer.each)
+        digests = {each.digest.tobytes() for each in answer.each}
+        if len(digests) > 1:
+            names = yield ask("names", Nothing(), np.arange(sites))
+            _report_names([bytes(each.text).decode() for each in names.each])
+        return _together(answer.each)
+
+
+def _together(all_figures: list[Figures]) -> tuple[Known, IntArray]:
+    columns = np.array([figures[:6] for figures in all_figures], dtype=np.float64)
+    samples, features, norm, low, high, absolute = columns.T
+    total = int(samples.sum())
+    known = Known(
+        samples=total,
+        features=int(features[0]),
+        squared_norm=float(norm.sum()),
+        minimum=float(low.min()),
+        maximum=float(high.max()),
+        mean_absolute=float(absolute.sum() / (total * features[0])),
+    )
+    if not np.isfinite(known.squared_norm):
+        raise DataError("the data are too large: ||X||^2 is not a finite number; rescale them")
+    return known, samples.astype(np.int64)
+
+
+def _same_features(all_figures: list[Figures]) -> None:
+    """Refuse sites with different numbers of features."""
+    first = int(all_figures[0].features)
+    for site, figures in enumerate(all_figures):
+        if int(figures.features) != first:
+            raise SiteMismatchError(
+                f"site {site} has {int(figures.features)} features, site 0 has {first}: "
+                "all sites need the same features in the same order"
+            )
+
+
+def _report_names(texts: list[str]) -> None:
+    """Say where the names of two sites differ first."""
+    first = texts[0].split("\n")
+    for site, text in enumerate(texts):
+        if not text or not texts[0]:
+            continue
+        for place, (name, other) in enumerate(zip(text.split("\n"), first, strict=True)):
+            if name != other:
+                raise SiteMismatchError(
+                    f"feature {place} is {name!r} at site {site} and {other!r} at site 0: "
+                    "all sites need the same features in the same order"
+                )
+
+
+def _figures(
+    goal: None, private: Any, payload: Nothing, data: Cohort, weight: Array
+) -> tuple[Any, Figures]:
+    """Compute a site's figures in one pass over its data, without a temporary of its size."""
+    lowest, highest, absolute, total = np.inf, -np.inf, 0.0, 0.0
+    for block in blocks(data.rows):
+        values = entries(block)
+        has_zeros = values.size < block.shape[0] * block.shape[1]
+        lowest = min(lowest, values.min(initial=0.0 if has_zeros else np.inf))
+        highest = max(highest, values.max(initial=0.0 if has_zeros else -np.inf))
+        absolute += float(np.abs(values).sum(dtype=np.float64))
+        total += squared_norm(block)
+    if not np.isfinite((lowest, highest)).all():
+        _refuse_non_finite(data)
+    names = "\n".join(data.features or ())
+    digest = np.frombuffer(sha256(names.encode()).digest() if names else bytes(32), dtype=np.uint8)
+    numbers = (*data.rows.shape, total, lowest, highest, absolute)
+    return private, Figures(*(np.float64(number) for number in numbers), digest)
+
+
+def _refuse_non_finite(data: Cohort) -> None:
+    """Say where the first entry is that is not a number."""
+    first = 0
+    for block in blocks(data.rows):
+        dense = block if isinstance(block, np.ndarray) else block.toarray()
+        bad = np.argwhere(~np.isfinite(dense))
+        if len(bad):
+            row, column = bad[0]
+            raise DataError(
+                f"site {data.sites[0]}: {dense[row, column]} at row {first + row}, column "
+                f"{column}: every entry must be a finite number"
+            )
+        first += block.shape[0]
+
+
+def _names(
+    goal: None, private: Any, payload: Nothing, data: Cohort, weight: Array
+) -> tuple[Any, Names]:
+    """Return a site's feature names."""
+    text = "\n".join(data.features or ())
+    return private, Names(np.frombuffer(text.encode(), dtype=np.uint8))

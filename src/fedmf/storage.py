@@ -1,0 +1,205 @@
+"""A run's folder: written file by file, read without running anything.
+
+The model is written last and says which round it is of. After a kill at any moment the folder
+holds a complete run: tables that are ahead of the model are cut to its round.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_bytes
+
+from fedmf.algorithms import Algorithm
+from fedmf.config import algorithm_from, problem_from, to_table
+from fedmf.engine import Position
+from fedmf.errors import FileFormatError, MissingDataError
+from fedmf.files import write_atomically, write_bytes, write_text
+from fedmf.ledger import Entry, Ledger
+from fedmf.problem import Known, Problem
+from fedmf.run import Run
+from fedmf.wire import arrays
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+T = TypeVar("T", bound=tuple[Any, ...])
+Tensors = dict[str, np.ndarray[Any, Any]]
+
+CONFIG, RESOLVED = "config.toml", "resolved.toml"
+MODEL, HISTORY, LEDGER = "model.safetensors", "history.parquet", "ledger.parquet"
+FORMAT = 1
+PACKAGES = ("fedmf", "numpy", "scipy", "pandas", "pyarrow", "safetensors", "scikit-learn")
+
+
+def save(run: Run, folder: str | os.PathLike[str]) -> None:
+    """Write a run's folder."""
+    import tomli_w
+
+    place = Path(folder)
+    write_text(place / CONFIG, tomli_w.dumps(_config(run)))
+    write_text(place / RESOLVED, tomli_w.dumps(_resolved(run)))
+    write_atomically(place / HISTORY, run.history.to_parquet)
+    write_atomically(place / LEDGER, _ledger_table(run.ledger).to_parquet)
+    metadata = {"fedmf": json.dumps(_state(run))}
+    write_bytes(place / MODEL, to_bytes(_tensors(run), metadata=metadata))
+
+
+def load(
+    folder: str | os.PathLike[str],
+    *,
+    problem: Problem | None = None,
+    algorithm: Algorithm | None = None,
+) -> Run:
+    """Read a run's folder.
+
+    `problem` and `algorithm` are only needed where they hold a loss, a constraint or a schedule
+    of the user's own, which no file can hold.
+    """
+    import pandas as pd
+
+    place = Path(folder)
+    tensors, state = _read_model(_there(place / MODEL))
+    config = _read_config(_there(place / CONFIG))
+    algorithm = algorithm or algorithm_from(config["algorithm"])
+    problem = problem or problem_from(config["problem"])
+    server = _unpacked(tensors, "server", algorithm.server_type)
+    position = Position(server=server, participants=tensors["participants"], **state["position"])
+    return Run(
+        problem=problem,
+        algorithm=algorithm,
+        goal=problem.goal(Known(*state["known"])),
+        position=position,
+        private=_unpacked(tensors, "private", algorithm.private_type),
+        sizes=tensors["sizes"],
+        rows=_rows(pd.read_parquet(_there(place / HISTORY)), position.round),
+        ledger=_ledger(pd.read_parquet(_there(place / LEDGER)), position.round),
+        settings=config["run"],
+        features=_optional(state.pop("features"), tuple),
+        **state["run"],
+    )
+
+
+def _config(run: Run) -> dict[str, Any]:
+    return {
+        "problem": to_table(run.problem),
+        "algorithm": to_table(run.algorithm),
+        "run": run.settings,
+    }
+
+
+def _resolved(run: Run) -> dict[str, Any]:
+    """Return the configuration with what the data filled in, and what computed it."""
+    weights = {name: getattr(run.goal, name) for name in ("rho", "nu", "mu")}
+    machine = {"system": platform.platform(), "cores": os.cpu_count() or 0}
+    return {
+        **_config(run),
+        "seed": run.seed,
+        "sites": len(run.sizes),
+        "data": run.goal.known._asdict(),
+        "absolute_weights": weights,
+        "versions": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
+        "machine": machine,
+        "outcome": {
+            "status": run.status,
+            "round": run.position.round,
+            "objective": run.position.objective,
+        },
+    }
+
+
+def _tensors(run: Run) -> Tensors:
+    server = {f"server.{name}": value for name, value in arrays(run.position.server).items()}
+    private = {f"private.{name}": value for name, value in arrays(run.private).items()}
+    others = {"sizes": run.sizes, "participants": run.position.participants}
+    return {**others, **server, **private}
+
+
+def _state(run: Run) -> dict[str, Any]:
+    """Return what is not an array; Python writes its floats so that they come back exactly."""
+    numbers = ("round", "rho", "objective", "change", "seconds")
+    kept = ("seed", "initial_objective", "status", "converged")
+    return {
+        "format": FORMAT,
+        "known": list(run.goal.known),
+        "position": {name: getattr(run.position, name) for name in numbers},
+        "run": {name: getattr(run, name) for name in kept},
+        "features": run.features,
+    }
+
+
+def _read_model(path: Path) -> tuple[Tensors, dict[str, Any]]:
+    try:
+        with safe_open(path, framework="numpy") as file:
+            state = json.loads(file.metadata()["fedmf"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise FileFormatError(f"{path} is not a fedmf model: {error}") from None
+    if state["format"] != FORMAT:
+        raise FileFormatError(f"{path} has the format {state['format']}; this reads {FORMAT}")
+    return tensors, state
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise FileFormatError(f"{path}: {error}") from None
+
+
+def _there(path: Path) -> Path:
+    if not path.is_file():
+        raise MissingDataError(f"{path} is missing: is {path.parent} the folder of a run?")
+    return path
+
+
+def _unpacked(tensors: Tensors, prefix: str, kind: type[T]) -> T:
+    """Return the named tuple whose fields are stored under a prefix.
+
+    A site's arrays are stored row by row but have always one sample after the other in memory.
+    """
+    names = kind._fields  # type: ignore[attr-defined]
+    return kind(*(tensors[f"{prefix}.{name}"] for name in names))
+
+
+def _rows(history: pd.DataFrame, last: int) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = history[history["round"] <= last].to_dict("records")
+    for each in rows:
+        each["participants"] = each["participants"].tolist()
+    return rows
+
+
+def _ledger_table(ledger: Ledger) -> pd.DataFrame:
+    import pandas as pd
+
+    table = pd.DataFrame(ledger.entries, columns=Entry._fields)
+    for name in ("up_reals", "up_bytes"):
+        table[name] = [np.atleast_1d(value) for value in table[name]]
+    return table
+
+
+def _ledger(table: pd.DataFrame, last: int) -> Ledger:
+    kept = table[table["round"] <= last]
+    entries = [Entry(*values) for values in kept.itertuples(index=False, name=None)]
+    return Ledger(
+        [
+            entry._replace(up_reals=_single(entry.up_reals), up_bytes=_single(entry.up_bytes))
+            for entry in entries
+        ]
+    )
+
+
+def _single(values: Any) -> Any:
+    return int(values[0]) if len(values) == 1 else values
+
+
+def _optional(value: Any, kind: Any) -> Any:
+    return None if value is None else kind(value)
