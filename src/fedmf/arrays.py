@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.int64]
+# A number in a message: numpy's scalar where it is made, an array without dimensions on the wire.
+Scalar: TypeAlias = Any
 # A matrix that is dense or scipy's CSR, samples in rows; scipy ships no types.
 Rows: TypeAlias = Any
 

@@ -26,7 +26,8 @@ class Sites(NamedTuple):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The one floating type of all sites."""
-        return np.dtype(self.rows[0].dtype)
+        dtype: np.dtype[Any] = self.rows[0].dtype
+        return dtype
 
 
 def as_sites(sites: Any) -> Sites:

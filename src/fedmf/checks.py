@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import TypeVar
 
 from fedmf.errors import InputTypeError, ParameterError
-
-T = TypeVar("T")
 
 
 def check_integer(name: str, value: object, minimum: int, maximum: float = math.inf) -> int:
@@ -37,11 +34,10 @@ def check_real(
     return number
 
 
-def check_type(name: str, value: object, kind: type[T]) -> T:
-    """Return `value` if it is of that kind."""
+def check_type(name: str, value: object, kind: type) -> None:
+    """Refuse a value of another kind."""
     if not isinstance(value, kind):
         raise InputTypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__}")
-    return value
 
 
 def unknown(name: str, value: object, allowed: Iterable[str]) -> ParameterError:

@@ -7,7 +7,7 @@ text, and reading it back gives a stand-in that says so when it is used.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeVar
 
 import fedmf.algorithms as family
 from fedmf.algorithms import Algorithm, Diminishing
@@ -16,6 +16,8 @@ from fedmf.constraints import Box, Free, Nonnegative
 from fedmf.errors import ParameterError
 from fedmf.losses import Loss
 from fedmf.problem import Problem
+
+T = TypeVar("T")
 
 OWN = "own:"  # marks the text of something that has no plain form
 
@@ -63,8 +65,8 @@ def algorithm_from(table: dict[str, Any]) -> Algorithm:
     return _build(known[name], f"algorithm {name!r}", settings)
 
 
-def _build(kind: Any, what: str, settings: dict[str, Any]) -> Any:
-    allowed = [field.name for field in fields(kind)]
+def _build(kind: type[T], what: str, settings: dict[str, Any]) -> T:
+    allowed = [field.name for field in fields(kind)]  # type: ignore[arg-type]
     for name in settings:
         if name not in allowed:
             raise ParameterError(f"{what} has no setting {name!r}; it has {', '.join(allowed)}")

@@ -55,7 +55,7 @@ class Host:
             return task.run(goal, private, request.payload, data, weight)
 
     def _culprit(self, task: Task, goal: Any, request: Request, places: IntArray) -> int:
-        """Return the first site whose own answer is not finite: the tasks are pure, so ask again."""
+        """Return the first site whose own answer is not finite; tasks are pure: ask again."""
         for place in places[:, None]:
             if not _finite(self._attempt(task, goal, request, place)[1]):
                 return int(self.data.sites[place][0])

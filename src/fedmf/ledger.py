@@ -30,8 +30,8 @@ class Entry(NamedTuple):
     task: str
     sites: IntArray  # who was asked
     uploads: IntArray  # how often each counts in the formula; zero: it sent nothing
-    up_reals: IntArray | int  # the numbers in one answer; an array where the answers differ
-    up_bytes: IntArray | int
+    up_reals: IntArray  # the numbers in each answer, or one entry where all are alike
+    up_bytes: IntArray
     down_bytes: int
     counted: bool
 
@@ -46,11 +46,9 @@ class Ledger:
         """Write down one request and its answers."""
         silent = request.weight == 0
         uploads = np.where(silent, 0, request.times) if silent.any() else request.times
-        if task.each:
-            up_reals = np.array([wire.reals(message) for message in answer.each])
-            up_bytes = np.array([wire.size(message) for message in answer.each])
-        else:
-            up_reals, up_bytes = wire.reals(answer.each[0]), wire.size(answer.each[0])
+        messages = answer.each if task.each else answer.each[:1]
+        up_reals = np.array([wire.reals(message) for message in messages])
+        up_bytes = np.array([wire.size(message) for message in messages])
         down = wire.size(request.payload)
         line = (request.round, request.task, request.sites, uploads, up_reals, up_bytes, down)
         self.entries.append(Entry(*line, task.counted))

@@ -6,21 +6,21 @@ import inspect
 import pkgutil
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fedmf.errors import ParameterError
 
 T = TypeVar("T")
 
 
-def classes_in(package: str, kind: type[T], what: str) -> Named[type[T]]:
+def classes_in(package: str, kind: Any, what: str) -> Named[Any]:
     """Return the concrete classes derived from `kind` in the package's modules, by `name`."""
-    found: dict[str, type[T]] = {}
+    found: dict[str, Any] = {}
     for info in pkgutil.iter_modules(import_module(package).__path__):
         module = import_module(f"{package}.{info.name}")
         for value in vars(module).values():
             if inspect.isclass(value) and issubclass(value, kind) and not inspect.isabstract(value):
-                found[value.name] = value  # type: ignore[attr-defined]
+                found[getattr(value, "name")] = value  # noqa: B009
     return Named(found, what)
 
 

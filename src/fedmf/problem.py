@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedmf.arrays import Array, largest_eigenvalue
+from fedmf.arrays import Array, Scalar, largest_eigenvalue
 from fedmf.checks import check_integer, check_real, check_type, unknown
 from fedmf.constraints import Box, Constraint, Free, Nonnegative
 from fedmf.errors import DataError, InputTypeError, ParameterError
@@ -87,9 +87,9 @@ class Known(NamedTuple):
 class Parts(NamedTuple):
     """The sums over sites that F consists of: each site sends its own three."""
 
-    loss: Array  # Phi(X, W H)
-    overlap: Array  # sum_j (1'h_j)^2 - ||h_j||^2
-    energy: Array  # ||H||_F^2
+    loss: Scalar  # Phi(X, W H)
+    overlap: Scalar  # sum_j (1'h_j)^2 - ||h_j||^2
+    energy: Scalar  # ||H||_F^2
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Goal:
         return H
 
 
-def h_sums(gram: Array) -> tuple[Array, Array]:
+def h_sums(gram: Array) -> tuple[Scalar, Scalar]:
     """Return sum_j (1'h_j)^2 - ||h_j||^2 and ||H||_F^2 from H H'."""
     total, energy = gram.sum(dtype=np.float64), np.trace(gram, dtype=np.float64)
     return np.float64(total - energy), np.float64(energy)

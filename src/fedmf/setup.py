@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fedmf.arrays import Array, IntArray
+from fedmf.arrays import Array, IntArray, Scalar
 from fedmf.errors import DataError, SiteMismatchError
 from fedmf.messages import Exchange, Nothing, Task, ask
 from fedmf.problem import Known
@@ -25,12 +25,12 @@ Bytes = NDArray[np.uint8]
 class Figures(NamedTuple):
     """A site's figures."""
 
-    samples: Array
-    features: Array
-    squared_norm: Array
-    minimum: Array
-    maximum: Array
-    absolute_sum: Array
+    samples: Scalar
+    features: Scalar
+    squared_norm: Scalar
+    minimum: Scalar
+    maximum: Scalar
+    absolute_sum: Scalar
     digest: Bytes  # of the features' names, (32,); zeros where it has none
 
 
@@ -116,8 +116,9 @@ def _figures(
         _refuse_non_finite(data)
     names = "\n".join(data.features or ())
     digest = np.frombuffer(sha256(names.encode()).digest() if names else bytes(32), dtype=np.uint8)
-    numbers = (*data.rows.shape, total, lowest, highest, absolute)
-    return private, Figures(*(np.float64(number) for number in numbers), digest)
+    n, M = data.rows.shape
+    numbers = [np.float64(value) for value in (n, M, total, lowest, highest, absolute)]
+    return private, Figures._make([*numbers, digest])
 
 
 def _refuse_non_finite(data: Cohort) -> None:

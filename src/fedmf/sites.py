@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, TypeAlias, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -21,7 +21,7 @@ Columns: TypeAlias = Annotated[Array, "columns"]  # (..., n): one column a sampl
 PerSite: TypeAlias = Annotated[Array, "site"]  # (b, ...): one entry a site
 Shared: TypeAlias = Annotated[Array, "shared"]  # the same at every site
 
-Private = TypeVar("Private", bound=tuple[object, ...])
+Private = TypeVar("Private", bound=tuple[Any, ...])
 BLOCK_BYTES = 16 * 2**20
 
 
@@ -45,7 +45,7 @@ class Cohort:
         return np.diff(self.edges)
 
     @property
-    def dtype(self) -> np.dtype[np.floating]:  # type: ignore[type-arg]
+    def dtype(self) -> np.dtype[Any]:
         """The precision of the data."""
         return self.rows.dtype  # type: ignore[no-any-return]
 
@@ -112,10 +112,11 @@ def squared_norm(block: Rows) -> float:
 
 def entries(block: Rows) -> Array:
     """Return the stored entries: all of a dense block, the explicit ones of a sparse one."""
-    return block if isinstance(block, np.ndarray) else block.data  # type: ignore[no-any-return]
+    values: Array = block if isinstance(block, np.ndarray) else block.data
+    return values
 
 
-def kinds(private: type[tuple[object, ...]]) -> list[str]:
+def kinds(private: type[tuple[Any, ...]]) -> list[str]:
     """Return how each field of a private state is laid out: columns, site or shared."""
     hints = get_type_hints(private, include_extras=True)
     fields = private._fields  # type: ignore[attr-defined]
@@ -127,10 +128,10 @@ def take(private: Private, data: Cohort, places: IntArray) -> Private:
     if private is None or len(places) == len(data.sites):
         return private
     columns = data.columns(places)
-    parts: list[object] = []
+    parts: list[Any] = []
     for kind, value in zip(kinds(type(private)), private, strict=True):
         where = {"columns": (..., columns), "site": places, "shared": slice(None)}[kind]
-        parts.append(value[where])  # type: ignore[index]
+        parts.append(value[where])
     return type(private)(*parts)
 
 
@@ -139,7 +140,7 @@ def put(private: Private, data: Cohort, places: IntArray, new: Private) -> Priva
     if private is None or len(places) == len(data.sites):
         return new
     columns = data.columns(places)
-    parts: list[object] = []
+    parts: list[Any] = []
     for kind, old, part in zip(kinds(type(private)), private, new, strict=True):
         if kind == "shared":
             parts.append(part)
@@ -153,7 +154,7 @@ def put(private: Private, data: Cohort, places: IntArray, new: Private) -> Priva
 def gather(privates: Sequence[Private]) -> Private:
     """Return the private states of consecutive cohorts as one."""
     first = privates[0]
-    parts: list[object] = []
+    parts: list[Any] = []
     for place, kind in enumerate(kinds(type(first))):
         values = [private[place] for private in privates]
         axis = {"columns": -1, "site": 0}.get(kind)
@@ -169,6 +170,6 @@ def split_up(private: Private, cohorts: Sequence[Cohort]) -> list[Private]:
         sites = slice(first_site, first_site + len(data.sites))
         where = {"columns": (..., columns), "site": sites, "shared": slice(None)}
         pairs = zip(kinds(type(private)), private, strict=True)
-        parts.append(type(private)(*(value[where[kind]] for kind, value in pairs)))  # type: ignore[index]
+        parts.append(type(private)(*(value[where[kind]] for kind, value in pairs)))
         first_column, first_site = columns.stop, sites.stop
     return parts

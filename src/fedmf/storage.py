@@ -171,7 +171,7 @@ def _unpacked(tensors: Tensors, prefix: str, kind: type[T]) -> T:
 
 
 def _rows(history: pd.DataFrame, last: int) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = history[history["round"] <= last].to_dict("records")
+    rows: list[dict[str, Any]] = history[history["round"] <= last].to_dict("records")  # type: ignore[assignment]
     for each in rows:
         each["participants"] = each["participants"].tolist()
     return rows
@@ -180,25 +180,12 @@ def _rows(history: pd.DataFrame, last: int) -> list[dict[str, Any]]:
 def _ledger_table(ledger: Ledger) -> pd.DataFrame:
     import pandas as pd
 
-    table = pd.DataFrame(ledger.entries, columns=Entry._fields)
-    for name in ("up_reals", "up_bytes"):
-        table[name] = [np.atleast_1d(value) for value in table[name]]
-    return table
+    return pd.DataFrame(ledger.entries, columns=Entry._fields)
 
 
 def _ledger(table: pd.DataFrame, last: int) -> Ledger:
     kept = table[table["round"] <= last]
-    entries = [Entry(*values) for values in kept.itertuples(index=False, name=None)]
-    return Ledger(
-        [
-            entry._replace(up_reals=_single(entry.up_reals), up_bytes=_single(entry.up_bytes))
-            for entry in entries
-        ]
-    )
-
-
-def _single(values: Any) -> Any:
-    return int(values[0]) if len(values) == 1 else values
+    return Ledger([Entry(*values) for values in kept.itertuples(index=False, name=None)])
 
 
 def _optional(value: Any, kind: Any) -> Any:

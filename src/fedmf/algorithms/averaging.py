@@ -14,7 +14,7 @@ import numpy as np
 
 from fedmf.algorithms.base import Algorithm, Draw, check_participants
 from fedmf.algorithms.local import curvatures
-from fedmf.arrays import Array, IntArray, largest_eigenvalue
+from fedmf.arrays import Array, IntArray, Scalar, largest_eigenvalue
 from fedmf.checks import check_real, unknown
 from fedmf.messages import Answer, Exchange, Task, ask
 from fedmf.problem import Goal, Parts
@@ -26,9 +26,9 @@ class Server(NamedTuple):
 
     W: Array  # (M, K)
     curvature: Array  # (k, k), the sum of the sites', K x K for the squared loss: 2 H H'
-    loss: Array  # F's three sums
-    overlap: Array
-    energy: Array
+    loss: Scalar  # F's three sums
+    overlap: Scalar
+    energy: Scalar
 
 
 class Private(NamedTuple):
@@ -49,9 +49,9 @@ class Broadcast(NamedTuple):
 class Terms(NamedTuple):
     """What a site answers to a broadcast: its sums of F, and its curvature's change."""
 
-    loss: Array
-    overlap: Array
-    energy: Array
+    loss: Scalar
+    overlap: Scalar
+    energy: Scalar
     change: Array
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fedmf.arrays import Array, IntArray
+from fedmf.arrays import Array, IntArray, Scalar
 from fedmf.checks import check_integer
 from fedmf.errors import ParameterError
 from fedmf.messages import Exchange, Nothing, Task
@@ -20,8 +20,8 @@ from fedmf.sites import Cohort, Columns
 class Begin(NamedTuple):
     """The order to begin: the scale and the seed of the paper's random start for H."""
 
-    scale: Array
-    seed: Array
+    scale: Scalar
+    seed: Scalar
 
 
 class Given(NamedTuple):

@@ -27,7 +27,7 @@ from fedmf.algorithms.averaging import Averaging, Model, Private, Server, curvat
 from fedmf.algorithms.base import Draw
 from fedmf.algorithms.local import curvatures, guarded, weighted_models
 from fedmf.algorithms.schedules import Schedule, steps_of
-from fedmf.arrays import Array
+from fedmf.arrays import Array, Scalar
 from fedmf.checks import check_integer, unknown
 from fedmf.messages import Answer, Exchange, Task, ask
 from fedmf.problem import Goal
@@ -37,22 +37,22 @@ from fedmf.sites import Cohort, take
 class OrderH(NamedTuple):
     """The order to take the steps on H."""
 
-    rho: Array
+    rho: Scalar
 
 
 class OrderW(NamedTuple):
     """The order to take the steps on W."""
 
-    divisor: Array  # the common d
-    steps: Array  # Q2 of the round
+    divisor: Scalar  # the common d
+    steps: Scalar  # Q2 of the round
 
 
 class OrderBoth(NamedTuple):
     """The order to take both."""
 
-    rho: Array
-    divisor: Array
-    steps: Array
+    rho: Scalar
+    divisor: Scalar
+    steps: Scalar
 
 
 class Curvature(NamedTuple):

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedmf.algorithms.base import Algorithm, Draw, check_participants
-from fedmf.arrays import Array, IntArray, largest_eigenvalue
+from fedmf.arrays import Array, IntArray, Scalar, largest_eigenvalue
 from fedmf.checks import check_integer, check_real
 from fedmf.errors import ParameterError
 from fedmf.losses.squared import Quadratic
@@ -47,7 +47,7 @@ class Order(NamedTuple):
     """What a drawn site receives."""
 
     W: Array
-    rho: Array
+    rho: Scalar
 
 
 class Change(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 from fedmf.algorithms.averaging import Averaging, Model, Private, Server
 from fedmf.algorithms.base import Draw
 from fedmf.algorithms.local import curvatures, gradient_W, guarded
-from fedmf.arrays import Array
+from fedmf.arrays import Array, Scalar
 from fedmf.checks import check_integer
 from fedmf.messages import Answer, Exchange, Task, ask
 from fedmf.problem import Goal, step
@@ -25,8 +25,8 @@ from fedmf.sites import Cohort
 class Order(NamedTuple):
     """What an active site is told."""
 
-    rho: Array
-    divisor: Array  # the common d, from H at the start of the round
+    rho: Scalar
+    divisor: Scalar  # the common d, from H at the start of the round
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fedmf.arrays import Array
+from fedmf.arrays import Array, IntArray
 from fedmf.kernels import affine_powers
 from fedmf.problem import Goal
 from fedmf.sites import Cohort
@@ -19,13 +19,13 @@ from fedmf.sites import Cohort
 def curvatures(goal: Goal, data: Cohort, W: Array, H: Array) -> Array:
     """Return each site's (k, k) curvature of Phi in W, (b, k, k): they add up over sites."""
     if goal.squared:
-        return 2 * data.grams(H)
+        return np.multiply(2, data.grams(H))
     pairs = zip(data.each(), data.split(H), strict=True)
     return np.stack([goal.loss.curvature_W(site, W, part) for site, part in pairs])
 
 
 def guarded(
-    goal: Goal, own: Array, sizes: Array, divisor: float, steps: int, gamma: float
+    goal: Goal, own: Array, sizes: IntArray, divisor: float, steps: int, gamma: float
 ) -> Array:
     """Return each site's step divisor, (b,): the common one, or a larger one where that diverges.
 
@@ -37,7 +37,8 @@ def guarded(
     if steps == 1:
         return common
     largest = np.linalg.eigvalsh(own)[:, -1] / sizes + goal.mu
-    return np.maximum(common, gamma / 2 * largest)
+    divisors: Array = np.maximum(common, gamma / 2 * largest)
+    return divisors
 
 
 def weighted_models(
@@ -73,4 +74,5 @@ def _affine_models(
     changed = np.concatenate(
         [own @ part for own, part in zip(mixing, data.split(H), strict=True)], axis=1
     )
-    return W @ (share * P).sum(axis=0).astype(W.dtype) + data.moment(changed)
+    mean: Array = (share * P).sum(axis=0).astype(W.dtype)
+    return np.add(W @ mean, data.moment(changed))

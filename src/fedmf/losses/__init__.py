@@ -5,6 +5,8 @@ A new loss is one new file here: a module with one class derived from `Loss`.
 
 from __future__ import annotations
 
+from typing import cast
+
 from fedmf.losses.base import Loss
 from fedmf.losses.squared import Squared
 from fedmf.plugins import classes_in
@@ -14,4 +16,4 @@ __all__ = ["Loss", "Squared", "find"]
 
 def find(name: str) -> Loss:
     """Return the loss of that name."""
-    return classes_in(__name__, Loss, "loss")[name]()
+    return cast(Loss, classes_in(__name__, Loss, "loss")[name]())
