@@ -94,7 +94,7 @@ def as_start(init: Any, sites: Sites, rank: int) -> tuple[Array, list[Array]]:
         _matrix(own, f"init: H0 of site {place}", (rank, rows.shape[0]), sites.dtype)
         for place, (own, rows) in pairs
     ]
-    return W, H
+    return np.ascontiguousarray(W), [np.asfortranarray(own) for own in H]
 
 
 def _matrix(value: Any, what: str, shape: tuple[int, int], dtype: np.dtype[Any]) -> Array:

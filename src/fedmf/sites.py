@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
 import numpy as np
@@ -116,6 +116,7 @@ def entries(block: Rows) -> Array:
     return values
 
 
+@cache
 def kinds(private: type[tuple[Any, ...]]) -> list[str]:
     """Return how each field of a private state is laid out: columns, site or shared."""
     hints = get_type_hints(private, include_extras=True)
@@ -137,8 +138,11 @@ def take(private: Private, data: Cohort, places: IntArray) -> Private:
 
 def put(private: Private, data: Cohort, places: IntArray, new: Private) -> Private:
     """Return the cohort's private state with that of some sites replaced."""
-    if private is None or len(places) == len(data.sites):
+    if new is None:
         return new
+    if private is None or len(places) == len(data.sites):
+        pairs = zip(kinds(type(new)), new, strict=True)
+        return type(new)(*(_laid_out(value, kind) for kind, value in pairs))
     columns = data.columns(places)
     parts: list[Any] = []
     for kind, old, part in zip(kinds(type(private)), private, new, strict=True):
@@ -170,6 +174,15 @@ def split_up(private: Private, cohorts: Sequence[Cohort]) -> list[Private]:
         sites = slice(first_site, first_site + len(data.sites))
         where = {"columns": (..., columns), "site": sites, "shared": slice(None)}
         pairs = zip(kinds(type(private)), private, strict=True)
-        parts.append(type(private)(*(value[where[kind]] for kind, value in pairs)))
+        parts.append(type(private)(*(_laid_out(value[where[kind]], kind) for kind, value in pairs)))
         first_column, first_site = columns.stop, sites.stop
     return parts
+
+
+def _laid_out(value: Array, kind: str) -> Array:
+    """Return the array with each sample's column contiguous, as the hosts have it.
+
+    The order of the numbers in memory decides the order of the additions in a product, so that a
+    run gone on with gives the same bits only if it is the same.
+    """
+    return np.asfortranarray(value) if kind == "columns" else value
