@@ -49,7 +49,11 @@ def as_rows(data: Any, what: str) -> Rows:
     """Return data of one site as a floating (n, M) array or CSR matrix; `what` names it."""
     if sparse.issparse(data):
         rows = sparse.csr_array(data)
-        rows.sum_duplicates()
+        if not rows.has_canonical_format:
+            rows = rows.copy()  # summing works in place, and the user's arrays are the user's
+            rows.sum_duplicates()
+    elif isinstance(data, np.ma.MaskedArray):
+        raise InputTypeError(f"{what}: a masked array has missing entries; pass one without")
     else:
         try:
             rows = np.asanyarray(data)
@@ -86,6 +90,10 @@ def as_start(init: Any, sites: Sites, rank: int) -> tuple[Array, list[Array]]:
     if not isinstance(init, tuple | list) or len(init) != 2:
         raise InputTypeError("init must be None, a Run, or a pair (W0, [H0 of each site])")
     W0, H0 = init
+    if not isinstance(H0, Sequence | np.ndarray):
+        raise InputTypeError(
+            f"init: H0 must be a list with one of each site, got {type(H0).__name__}"
+        )
     if len(H0) != len(sites.rows):
         raise ParameterError(f"init has H0 for {len(H0)} sites, there are {len(sites.rows)}")
     W = _matrix(W0, "init: W0", (sites.rows[0].shape[1], rank), sites.dtype)
@@ -98,7 +106,10 @@ def as_start(init: Any, sites: Sites, rank: int) -> tuple[Array, list[Array]]:
 
 
 def _matrix(value: Any, what: str, shape: tuple[int, int], dtype: np.dtype[Any]) -> Array:
-    matrix = np.asarray(value)
+    try:
+        matrix = np.asarray(value)
+    except ValueError:
+        raise DataError(f"{what}: the rows differ in length") from None
     if matrix.dtype.kind not in "fiub":
         raise InputTypeError(f"{what}: expected numbers, got an array of type {matrix.dtype}")
     if matrix.shape != shape:

@@ -22,15 +22,22 @@ def check_integer(name: str, value: object, minimum: int, maximum: float = math.
 
 
 def check_real(
-    name: str, value: object, minimum: float = -math.inf, *, above: bool = False
+    name: str,
+    value: object,
+    minimum: float = -math.inf,
+    *,
+    above: bool = False,
+    finite: bool = False,
 ) -> float:
     """Return `value` if it is a number that is not NaN and at least (or above) `minimum`."""
     bound = "" if minimum == -math.inf else f" {'above' if above else 'of at least'} {minimum:g}"
+    kind = f"a {'finite ' if finite else ''}number{bound}"
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InputTypeError(f"{name} must be a number{bound}, got {value!r}")
+        raise InputTypeError(f"{name} must be {kind}, got {value!r}")
     number = float(value)
-    if math.isnan(number) or number < minimum or (above and number == minimum):
-        raise ParameterError(f"{name} must be a number{bound}, got {number:g}")
+    refused = math.isnan(number) or (finite and math.isinf(number))
+    if refused or number < minimum or (above and number == minimum):
+        raise ParameterError(f"{name} must be {kind}, got {number:g}")
     return number
 
 

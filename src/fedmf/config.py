@@ -7,6 +7,7 @@ text, and reading it back gives a stand-in that says so when it is used.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import fedmf.algorithms as family
@@ -82,9 +83,11 @@ def _plain(value: Any) -> Any:
         return {"diminishing": value.qhat}
     if isinstance(value, Loss):
         return value.name
-    if isinstance(value, tuple):
-        return list(value)
-    return value if value is None or isinstance(value, bool | int | float | str) else _own(value)
+    if isinstance(value, tuple | list):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, Real) and not isinstance(value, bool):
+        return int(value) if isinstance(value, Integral) else float(value)
+    return value if value is None or isinstance(value, bool | str) else _own(value)
 
 
 def _own(value: Any) -> str:

@@ -92,7 +92,7 @@ def begin(
         return (yield from algorithm.start(goal, W, federation.everyone))
 
     server = _play(exchange(), algorithm, goal, federation, SETUP)
-    F = goal.objective(algorithm.parts(goal, server), server.W, goal.rho)
+    F = _objective(algorithm, goal, server, goal.rho, SETUP)
     nobody = np.empty(0, dtype=np.int64)
     return Position(SETUP, server, goal.rho, F, np.nan, nobody, perf_counter() - start)
 
@@ -115,7 +115,7 @@ def rounds(
         draw = Draw(drawn, federation.sizes)
         exchange = algorithm.round(goal, server, draw, number, position.rho)
         server = _play(exchange, algorithm, goal, federation, number)
-        F = goal.objective(algorithm.parts(goal, server), server.W, position.rho)
+        F = _objective(algorithm, goal, server, position.rho, number)
         change = relative_change(F, position.objective)
         seconds = perf_counter() - start
         position = Position(number, server, position.rho, F, change, drawn, seconds)
@@ -123,9 +123,20 @@ def rounds(
 
 def with_penalty(algorithm: Algorithm, goal: Goal, position: Position, rho: float) -> Position:
     """Return the same position with another penalty: only F changes."""
-    server = position.server
-    F = goal.objective(algorithm.parts(goal, server), server.W, rho)
+    F = _objective(algorithm, goal, position.server, rho, position.round)
     return position._replace(rho=rho, objective=F)
+
+
+def _objective(algorithm: Algorithm, goal: Goal, server: Any, rho: float, number: int) -> float:
+    """Return F; refuse one that is not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):  # refused below, with a name to it
+        F = goal.objective(algorithm.parts(goal, server), server.W, rho)
+    if not np.isfinite(F):
+        raise NonFiniteError(
+            f"round {number}, server: F left the finite numbers; look for huge values in the "
+            "data, or rescale them"
+        )
+    return F
 
 
 def relative_change(now: float, before: float) -> float:

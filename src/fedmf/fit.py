@@ -12,16 +12,17 @@ import numpy as np
 from fedmf.algorithms import Algorithm
 from fedmf.algorithms.base import Given
 from fedmf.border import Sites, as_sites, as_start
-from fedmf.checks import check_integer, check_type
+from fedmf.checks import check_integer, check_real, check_type
 from fedmf.engine import Federation, Position, begin, set_up
 from fedmf.engine import rounds as rounds_from
 from fedmf.errors import ParameterError
 from fedmf.ledger import Ledger
+from fedmf.parallel import threads as threads_of
+from fedmf.private import gather, split_up
 from fedmf.problem import Goal, Problem
 from fedmf.rng import resolve_seed
 from fedmf.run import Run, row
 from fedmf.runtimes.local import LocalRuntime
-from fedmf.sites import gather, split_up
 from fedmf.stopping import Ending, Stopping
 
 Folder: TypeAlias = str | PathLike[str]
@@ -71,8 +72,8 @@ def fit(
     data = as_sites(sites)
     algorithm.check_sites(len(data.rows))
     W, H = _start(init, data, problem.rank)
-    runtime = _local(data, threads)
-    try:
+    with threads_of(check_threads(threads)):
+        runtime = LocalRuntime(data.rows, data.features)
         known, federation = set_up(runtime)
         goal = problem.goal(known)
         if H is not None:
@@ -89,13 +90,11 @@ def fit(
             rows=[],
             ledger=federation.ledger,
             initial_objective=position.objective,
-            settings={"rounds": rounds, "tol": tol, "seed": seed},
+            settings={"rounds": int(rounds), "tol": float(tol), "seed": seed},
             features=data.features[0],
         )
         keeper = _Keeper(run, runtime, checkpoint, checkpoint_seconds)
         return _drive(keeper, federation, stopping, penalty, callback)
-    finally:
-        runtime.close()
 
 
 def resume(
@@ -120,8 +119,10 @@ def resume(
     """
     stopping = Stopping(rounds, tol, max_seconds)
     data = as_sites(sites)
-    runtime = _local(data, threads)
-    try:
+    if data.dtype != run.W.dtype:
+        raise ParameterError(f"the run is in {run.W.dtype}, the sites are in {data.dtype}")
+    with threads_of(check_threads(threads)):
+        runtime = LocalRuntime(data.rows, data.features)
         known, federation = set_up(runtime)
         if known != run.goal.known or not np.array_equal(federation.sizes, run.sizes):
             raise ParameterError(
@@ -134,8 +135,6 @@ def resume(
         again.algorithm = algorithm or run.algorithm
         keeper = _Keeper(again, runtime, checkpoint, checkpoint_seconds)
         return _drive(keeper, federation._replace(ledger=ledger), stopping, penalty, callback)
-    finally:
-        runtime.close()
 
 
 def _start(init: Any, data: Sites, rank: int) -> tuple[Any, Any]:
@@ -145,10 +144,9 @@ def _start(init: Any, data: Sites, rank: int) -> tuple[Any, Any]:
     return as_start((init.W, init.H) if isinstance(init, Run) else init, data, rank)
 
 
-def _local(data: Sites, threads: int | None) -> LocalRuntime:
-    if threads is not None:
-        check_integer("threads", threads, minimum=1)
-    return LocalRuntime(data.rows, data.features, threads)
+def check_threads(threads: int | None) -> int | None:
+    """Refuse a number of threads below one."""
+    return None if threads is None else check_integer("threads", threads, minimum=1)
 
 
 class _Keeper:
@@ -210,11 +208,16 @@ def _drive(
     try:
         position = next(loop)
         while (ending := stopping.ending(position)) is None:
-            rho = penalty(run.rows, run.goal) if penalty is not None and run.rows else None
-            position = loop.send(rho)
+            position = loop.send(_next_rho(penalty, run))
             keeper.keep(position)
             if callback is not None:
                 callback(position)
         return keeper.finish(ending)
     except KeyboardInterrupt:
         return keeper.interrupted()
+
+
+def _next_rho(penalty: PenaltySchedule | None, run: Run) -> float | None:
+    """Return what the user's schedule says of the next round, checked."""
+    rho = penalty(run.rows, run.goal) if penalty is not None and run.rows else None
+    return None if rho is None else check_real("penalty", rho, minimum=0, finite=True)

@@ -13,7 +13,8 @@ import numpy as np
 from fedmf.arrays import Array, IntArray
 from fedmf.errors import NonFiniteError
 from fedmf.messages import Message, Method, Request, Task
-from fedmf.sites import Cohort, put, take
+from fedmf.private import put, take
+from fedmf.sites import Cohort
 
 
 class Host:

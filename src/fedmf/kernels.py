@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from fedmf.arrays import Array
+from fedmf.parallel import each
 
 COLUMNS_PER_BLOCK = 512
 
@@ -29,10 +30,13 @@ def projected_steps(
     dtype = rows.dtype
     T = (np.eye(A.shape[0]) - A.astype(np.float64) / divisor).astype(dtype)
     lower, upper = dtype.type(interval[0]), dtype.type(interval[1])
-    for first in range(0, rows.shape[0], COLUMNS_PER_BLOCK):
-        block = rows[first : first + COLUMNS_PER_BLOCK]
-        drift = np.divide(B.T[first : first + COLUMNS_PER_BLOCK], dtype.type(divisor), dtype=dtype)
-        _clipped_steps(block, T, drift, steps, lower, upper)
+
+    def work(first: int) -> None:
+        part = slice(first, first + COLUMNS_PER_BLOCK)
+        drift = np.divide(B.T[part], dtype.type(divisor), dtype=dtype)
+        _clipped_steps(rows[part], T, drift, steps, lower, upper)
+
+    each(work, range(0, rows.shape[0], COLUMNS_PER_BLOCK))
     return rows.T
 
 

@@ -54,7 +54,7 @@ class Problem:
         """Check every setting once."""
         check_integer("rank", self.rank, minimum=1)
         for name in ("rho", "nu", "mu"):
-            check_real(name, getattr(self, name), minimum=0)
+            check_real(name, getattr(self, name), minimum=0, finite=True)
         if self.weights not in ("relative", "absolute"):
             raise unknown("weights", self.weights, ("relative", "absolute"))
         if self.bounds != "data":
@@ -69,7 +69,7 @@ class Problem:
         w_set, h_set = _constraint("bounds", given), _constraint("h_bounds", self.h_bounds)
         loss = find(self.loss) if isinstance(self.loss, str) else self.loss
         _refuse_negative_data(known, w_set, h_set)
-        weights = (self.rho * scale, self.nu * scale, self.mu * scale)
+        weights = (float(self.rho) * scale, float(self.nu) * scale, float(self.mu) * scale)
         return Goal(known, self.rank, loss, w_set, h_set, *weights, scale=scale)
 
 

@@ -24,6 +24,6 @@ def resolve_seed(seed: object) -> int:
     """Return `seed` as a nonnegative integer; None draws a fresh one, to be recorded."""
     if seed is None:
         return secrets.randbits(63)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ParameterError(f"seed must be a nonnegative integer or None, got {seed!r}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
+        raise ParameterError(f"seed must be an integer from 0 to 2**63 - 1 or None, got {seed!r}")
     return int(seed)

@@ -7,6 +7,7 @@ asked for, to say what differs.
 
 from __future__ import annotations
 
+import json
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -14,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedmf.arrays import Array, IntArray, Scalar
+from fedmf.blocks import entries, squared_norm
 from fedmf.errors import DataError, SiteMismatchError
 from fedmf.messages import Exchange, Nothing, Task, ask
 from fedmf.problem import Known
-from fedmf.sites import Cohort, blocks, entries, squared_norm
+from fedmf.sites import Cohort
 
 Bytes = NDArray[np.uint8]
 
@@ -35,7 +37,7 @@ class Figures(NamedTuple):
 
 
 class Names(NamedTuple):
-    """A site's feature names, as one text with a line each."""
+    """A site's feature names, as one text: a JSON list, or nothing where it has none."""
 
     text: Bytes
 
@@ -87,15 +89,14 @@ def _same_features(all_figures: list[Figures]) -> None:
 
 
 def _report_names(texts: list[str]) -> None:
-    """Say where the names of two sites differ first."""
-    first = texts[0].split("\n")
-    for site, text in enumerate(texts):
-        if not text or not texts[0]:
-            continue
-        for place, (name, other) in enumerate(zip(text.split("\n"), first, strict=True)):
+    """Say where the names of two sites differ first; a site without names is left out."""
+    named = [site for site, text in enumerate(texts) if text]
+    first = json.loads(texts[named[0]])
+    for site in named[1:]:
+        for place, (name, other) in enumerate(zip(json.loads(texts[site]), first, strict=True)):
             if name != other:
                 raise SiteMismatchError(
-                    f"feature {place} is {name!r} at site {site} and {other!r} at site 0: "
+                    f"feature {place} is {name!r} at site {site} and {other!r} at site {named[0]}: "
                     "all sites need the same features in the same order"
                 )
 
@@ -105,7 +106,7 @@ def _figures(
 ) -> tuple[Any, Figures]:
     """Compute a site's figures in one pass over its data, without a temporary of its size."""
     lowest, highest, absolute, total = np.inf, -np.inf, 0.0, 0.0
-    for block in blocks(data.rows):
+    for block in data.blocks:
         values = entries(block)
         has_zeros = values.size < block.shape[0] * block.shape[1]
         lowest = min(lowest, values.min(initial=0.0 if has_zeros else np.inf))
@@ -114,9 +115,14 @@ def _figures(
         total += squared_norm(block)
     if not np.isfinite((lowest, highest)).all():
         _refuse_non_finite(data)
-    names = "\n".join(data.features or ())
+    if not np.isfinite((absolute, total)).all():
+        raise DataError(
+            f"site {data.sites[0]}: entries up to {max(-lowest, highest):.1e} are too large, their "
+            "squares do not add up to a finite number; rescale the data of all sites"
+        )
+    names = _text(data.features)
     digest = np.frombuffer(sha256(names.encode()).digest() if names else bytes(32), dtype=np.uint8)
-    n, M = data.rows.shape
+    n, M = data.shape
     numbers = [np.float64(value) for value in (n, M, total, lowest, highest, absolute)]
     return private, Figures._make([*numbers, digest])
 
@@ -124,7 +130,7 @@ def _figures(
 def _refuse_non_finite(data: Cohort) -> None:
     """Say where the first entry is that is not a number."""
     first = 0
-    for block in blocks(data.rows):
+    for block in data.blocks:
         dense = block if isinstance(block, np.ndarray) else block.toarray()
         bad = np.argwhere(~np.isfinite(dense))
         if len(bad):
@@ -140,5 +146,10 @@ def _names(
     goal: None, private: Any, payload: Nothing, data: Cohort, weight: Array
 ) -> tuple[Any, Names]:
     """Return a site's feature names."""
-    text = "\n".join(data.features or ())
+    text = _text(data.features)
     return private, Names(np.frombuffer(text.encode(), dtype=np.uint8))
+
+
+def _text(features: tuple[str, ...] | None) -> str:
+    """Return names as one text; they may hold any character."""
+    return json.dumps(features) if features else ""

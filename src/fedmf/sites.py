@@ -7,37 +7,43 @@ few lines of mathematics serve both without a loop over sites.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
+from functools import cached_property, reduce
+from typing import Any, cast
 
 import numpy as np
 
 from fedmf.arrays import Array, IntArray, Rows
+from fedmf.blocks import cut, pack, squared_norm, stack
+from fedmf.parallel import each
 
-# How a site's private arrays are laid out, so that a cohort's can be taken apart by site.
-Columns: TypeAlias = Annotated[Array, "columns"]  # (..., n): one column a sample
-PerSite: TypeAlias = Annotated[Array, "site"]  # (b, ...): one entry a site
-Shared: TypeAlias = Annotated[Array, "shared"]  # the same at every site
-
-Private = TypeVar("Private", bound=tuple[Any, ...])
-BLOCK_BYTES = 16 * 2**20
+BLOCKS_PER_GROUP = 8  # whose terms of X H' are added by one thread
 
 
 @dataclass(frozen=True)
 class Cohort:
-    """Some sites' samples: `rows` (n, M), the sites' indices (b,), and their borders (b + 1,)."""
+    """Some sites' samples, (n, M) in all: blocks of rows below each other, and the sites' borders.
 
-    rows: Rows
-    sites: IntArray
-    edges: IntArray
+    A block holds some of a site's samples, or all of a few sites'; what matters is that it is
+    neither so small that a product with it costs more in calls than in numbers, nor so large that
+    it does not stay in the cache between two products.
+    """
+
+    blocks: tuple[Rows, ...]
+    sites: IntArray  # (b,), the sites' indices
+    edges: IntArray  # (b + 1,), the borders between the sites
     features: tuple[str, ...] | None = None  # the columns' names, where there are any
 
     @classmethod
     def of(cls, rows: Rows, site: int = 0, features: tuple[str, ...] | None = None) -> Cohort:
         """Return the cohort of one site."""
-        return cls(rows, np.array([site]), np.array([0, rows.shape[0]]), features)
+        return cls(tuple(cut(rows)), np.array([site]), np.array([0, rows.shape[0]]), features)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of samples and of features, (n, M)."""
+        return int(self.edges[-1]), int(self.blocks[0].shape[1])
 
     @property
     def sizes(self) -> IntArray:
@@ -47,20 +53,49 @@ class Cohort:
     @property
     def dtype(self) -> np.dtype[Any]:
         """The precision of the data."""
-        return self.rows.dtype  # type: ignore[no-any-return]
+        dtype: np.dtype[Any] = self.blocks[0].dtype
+        return dtype
+
+    @cached_property
+    def borders(self) -> IntArray:
+        """Where each block begins, and where the last one ends."""
+        return np.cumsum([0, *(block.shape[0] for block in self.blocks)])
+
+    @cached_property
+    def rows(self) -> Rows:
+        """All samples as one matrix; a copy where there are several blocks."""
+        if len(self.blocks) == 1:
+            return self.blocks[0]
+        return stack(self.blocks)
 
     @cached_property
     def squared_norm(self) -> float:
         """||X||_F^2 of the cohort, in double precision."""
-        return sum(squared_norm(block) for block in blocks(self.rows))
+        return sum(each(squared_norm, self.blocks))
 
     def cross(self, W: Array) -> Array:
         """Return W'X, (K, n), each sample's column contiguous."""
-        return (self.rows @ W).T  # type: ignore[no-any-return]
+        out = np.empty((self.shape[0], W.shape[1]), dtype=np.result_type(self.dtype, W))
+
+        def fill(place: int) -> None:
+            out[self.borders[place] : self.borders[place + 1]] = self.blocks[place] @ W
+
+        each(fill, range(len(self.blocks)))
+        return out.T
 
     def moment(self, H: Array) -> Array:
-        """Return X H', (M, K)."""
-        return self.rows.T @ H.T  # type: ignore[no-any-return]
+        """Return X H', (M, K); the blocks' terms are added in groups of a fixed size."""
+
+        def group(first: int) -> Array:
+            total: Array | None = None
+            for place in range(first, min(first + BLOCKS_PER_GROUP, len(self.blocks))):
+                part = H[:, self.borders[place] : self.borders[place + 1]]
+                term = self.blocks[place].T @ part.T
+                total = term if total is None else np.add(total, term, out=total)
+            return cast(Array, total)
+
+        groups = each(group, range(0, len(self.blocks), BLOCKS_PER_GROUP))
+        return reduce(np.add, groups)
 
     def grams(self, H: Array) -> Array:
         """Return H_p H_p' of every site, (b, K, K), in double precision."""
@@ -76,113 +111,38 @@ class Cohort:
         """Repeat one value a site for each of its samples: (b,) to (n,)."""
         return np.repeat(per_site, self.sizes)
 
-    def each(self) -> Iterator[Cohort]:
+    def apart(self) -> Iterator[Cohort]:
         """Yield every site of the cohort as a cohort of its own."""
         for k in range(len(self.sites)):
             yield self.select(np.array([k]))
 
     def select(self, places: IntArray) -> Cohort:
-        """Return the cohort of the sites at these ascending places; a view where they adjoin."""
+        """Return the cohort of the sites at these ascending places; large blocks are not copied."""
         if len(places) == len(self.sites):
             return self
-        columns = self.columns(places)
+        parts = [part for run in self._runs(places) for part in self._between(*run)]
         edges = np.concatenate([[0], np.cumsum(self.sizes[places])])
-        return Cohort(self.rows[columns], self.sites[places], edges, self.features)
+        return Cohort(tuple(pack(parts)), self.sites[places], edges, self.features)
 
     def columns(self, places: IntArray) -> slice | IntArray:
         """Return where the samples of these sites are."""
-        first, last = self.edges[places], self.edges[places + 1]
-        if np.array_equal(first[1:], last[:-1]):
-            return slice(int(first[0]), int(last[-1]))
-        return np.concatenate([np.arange(a, b) for a, b in zip(first, last, strict=True)])
+        runs = self._runs(places)
+        if len(runs) == 1:
+            return slice(*runs[0])
+        return np.concatenate([np.arange(first, last) for first, last in runs])
 
+    def _runs(self, places: IntArray) -> list[tuple[int, int]]:
+        """Return where the samples of these sites are, neighbouring sites in one stretch."""
+        breaks = np.flatnonzero(np.diff(places) > 1) + 1
+        runs = np.split(places, breaks)
+        return [(int(self.edges[run[0]]), int(self.edges[run[-1] + 1])) for run in runs]
 
-def blocks(rows: Rows) -> Iterator[Rows]:
-    """Yield the rows (n, M) in blocks small enough to make temporaries of."""
-    step = max(1, BLOCK_BYTES // max(1, 8 * rows.shape[1]))
-    for first in range(0, rows.shape[0], step):
-        yield rows[first : first + step]
-
-
-def squared_norm(block: Rows) -> float:
-    """Return the sum of squares of a dense or sparse block, in double precision."""
-    values = entries(block).astype(np.float64, copy=False).ravel()
-    return float(values @ values)
-
-
-def entries(block: Rows) -> Array:
-    """Return the stored entries: all of a dense block, the explicit ones of a sparse one."""
-    values: Array = block if isinstance(block, np.ndarray) else block.data
-    return values
-
-
-@cache
-def kinds(private: type[tuple[Any, ...]]) -> list[str]:
-    """Return how each field of a private state is laid out: columns, site or shared."""
-    hints = get_type_hints(private, include_extras=True)
-    fields = private._fields  # type: ignore[attr-defined]
-    return [hints[name].__metadata__[0] for name in fields]
-
-
-def take(private: Private, data: Cohort, places: IntArray) -> Private:
-    """Return the private state of some of a cohort's sites."""
-    if private is None or len(places) == len(data.sites):
-        return private
-    columns = data.columns(places)
-    parts: list[Any] = []
-    for kind, value in zip(kinds(type(private)), private, strict=True):
-        where = {"columns": (..., columns), "site": places, "shared": slice(None)}[kind]
-        parts.append(value[where])
-    return type(private)(*parts)
-
-
-def put(private: Private, data: Cohort, places: IntArray, new: Private) -> Private:
-    """Return the cohort's private state with that of some sites replaced."""
-    if new is None:
-        return new
-    if private is None or len(places) == len(data.sites):
-        pairs = zip(kinds(type(new)), new, strict=True)
-        return type(new)(*(_laid_out(value, kind) for kind, value in pairs))
-    columns = data.columns(places)
-    parts: list[Any] = []
-    for kind, old, part in zip(kinds(type(private)), private, new, strict=True):
-        if kind == "shared":
-            parts.append(part)
-            continue
-        merged = np.array(old, order="K")
-        merged[(..., columns) if kind == "columns" else places] = part
-        parts.append(merged)
-    return type(private)(*parts)
-
-
-def gather(privates: Sequence[Private]) -> Private:
-    """Return the private states of consecutive cohorts as one."""
-    first = privates[0]
-    parts: list[Any] = []
-    for place, kind in enumerate(kinds(type(first))):
-        values = [private[place] for private in privates]
-        axis = {"columns": -1, "site": 0}.get(kind)
-        parts.append(values[0] if axis is None else np.concatenate(values, axis=axis))
-    return type(first)(*parts)
-
-
-def split_up(private: Private, cohorts: Sequence[Cohort]) -> list[Private]:
-    """Return the private states of consecutive cohorts from one of all of them."""
-    first_column, first_site, parts = 0, 0, []
-    for data in cohorts:
-        columns = slice(first_column, first_column + int(data.edges[-1]))
-        sites = slice(first_site, first_site + len(data.sites))
-        where = {"columns": (..., columns), "site": sites, "shared": slice(None)}
-        pairs = zip(kinds(type(private)), private, strict=True)
-        parts.append(type(private)(*(_laid_out(value[where[kind]], kind) for kind, value in pairs)))
-        first_column, first_site = columns.stop, sites.stop
-    return parts
-
-
-def _laid_out(value: Array, kind: str) -> Array:
-    """Return the array with each sample's column contiguous, as the hosts have it.
-
-    The order of the numbers in memory decides the order of the additions in a product, so that a
-    run gone on with gives the same bits only if it is the same.
-    """
-    return np.asfortranarray(value) if kind == "columns" else value
+    def _between(self, first: int, last: int) -> Iterator[Rows]:
+        """Yield the blocks, or the parts of them, that hold these samples."""
+        place = int(np.searchsorted(self.borders, first, side="right")) - 1
+        while place < len(self.blocks) and self.borders[place] < last:
+            start, stop = int(self.borders[place]), int(self.borders[place + 1])
+            block = self.blocks[place]
+            whole = first <= start and stop <= last
+            yield block if whole else block[max(first - start, 0) : last - start]
+            place += 1

@@ -48,6 +48,16 @@ class Stopping:
             return Ending(True, f"converged in round {s}: {change}")
         if s >= self.rounds:
             return Ending(False, f"stopped at the limit of {self.rounds} rounds")
-        if self.max_seconds is not None and perf_counter() - self._start >= self.max_seconds:
+        if (
+            s > 0
+            and self.max_seconds is not None
+            and perf_counter() - self._start >= self.max_seconds
+        ):
             return Ending(False, f"stopped in round {s}, after {self.max_seconds:g} seconds")
         return None
+
+    def _late(self, s: int) -> bool:
+        """Whether the time is up; round 1 is always played."""
+        if self.max_seconds is None or s == 0:
+            return False
+        return perf_counter() - self._start >= self.max_seconds

@@ -10,6 +10,8 @@ import json
 import os
 import platform
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +23,7 @@ from safetensors.numpy import save as to_bytes
 from fedmf.algorithms import Algorithm
 from fedmf.config import algorithm_from, problem_from, to_table
 from fedmf.engine import Position
-from fedmf.errors import FileFormatError, MissingDataError
+from fedmf.errors import FedMFError, FileFormatError, MissingDataError
 from fedmf.files import write_atomically, write_bytes, write_text
 from fedmf.ledger import Entry, Ledger
 from fedmf.problem import Known, Problem
@@ -67,25 +69,49 @@ def load(
     import pandas as pd
 
     place = Path(folder)
-    tensors, state = _read_model(_there(place / MODEL))
-    config = _read_config(_there(place / CONFIG))
-    algorithm = algorithm or algorithm_from(config["algorithm"])
-    problem = problem or problem_from(config["problem"])
-    server = _unpacked(tensors, "server", algorithm.server_type)
-    position = Position(server=server, participants=tensors["participants"], **state["position"])
+    with _reading(place / CONFIG) as path:
+        config = tomllib.loads(path.read_text(encoding="utf-8"))
+        settings: dict[str, Any] = config["run"]
+        algorithm = algorithm or algorithm_from(config["algorithm"])
+        problem = problem or problem_from(config["problem"])
+    with _reading(place / MODEL) as path:
+        tensors, state = _read_model(path)
+        server = _unpacked(tensors, "server", algorithm.server_type)
+        private = _unpacked(tensors, "private", algorithm.private_type)
+        sizes, participants = tensors["sizes"], tensors["participants"]
+        position = Position(server=server, participants=participants, **state["position"])
+        known, features, outcome = Known(*state["known"]), state["features"], state["run"]
+    with _reading(place / HISTORY) as path:
+        rows = _rows(pd.read_parquet(path), position.round)
+    with _reading(place / LEDGER) as path:
+        ledger = _ledger(pd.read_parquet(path), position.round)
     return Run(
         problem=problem,
         algorithm=algorithm,
-        goal=problem.goal(Known(*state["known"])),
+        goal=problem.goal(known),
         position=position,
-        private=_unpacked(tensors, "private", algorithm.private_type),
-        sizes=tensors["sizes"],
-        rows=_rows(pd.read_parquet(_there(place / HISTORY)), position.round),
-        ledger=_ledger(pd.read_parquet(_there(place / LEDGER)), position.round),
-        settings=config["run"],
-        features=_optional(state.pop("features"), tuple),
-        **state["run"],
+        private=private,
+        sizes=sizes,
+        rows=rows,
+        ledger=ledger,
+        settings=settings,
+        features=_optional(features, tuple),
+        **outcome,
     )
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[Path]:
+    """Turn whatever is wrong with a file into one line that names it."""
+    if not path.is_file():
+        raise MissingDataError(f"{path} is missing: is {path.parent} the folder of a run?")
+    try:
+        yield path
+    except FedMFError:
+        raise
+    except (SafetensorError, LookupError, TypeError, ValueError, AttributeError) as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        raise FileFormatError(f"{path} is damaged or not of a run of fedmf ({said})") from None
 
 
 def _config(run: Run) -> dict[str, Any]:
@@ -137,28 +163,12 @@ def _state(run: Run) -> dict[str, Any]:
 
 
 def _read_model(path: Path) -> tuple[Tensors, dict[str, Any]]:
-    try:
-        with safe_open(path, framework="numpy") as file:
-            state = json.loads(file.metadata()["fedmf"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, KeyError, TypeError, ValueError) as error:
-        raise FileFormatError(f"{path} is not a fedmf model: {error}") from None
+    with safe_open(path, framework="numpy") as file:
+        state = json.loads(file.metadata()["fedmf"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     if state["format"] != FORMAT:
         raise FileFormatError(f"{path} has the format {state['format']}; this reads {FORMAT}")
     return tensors, state
-
-
-def _read_config(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text())
-    except tomllib.TOMLDecodeError as error:
-        raise FileFormatError(f"{path}: {error}") from None
-
-
-def _there(path: Path) -> Path:
-    if not path.is_file():
-        raise MissingDataError(f"{path} is missing: is {path.parent} the folder of a run?")
-    return path
 
 
 def _unpacked(tensors: Tensors, prefix: str, kind: type[T]) -> T:

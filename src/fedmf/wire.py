@@ -27,7 +27,7 @@ def decode(data: bytes, kind: type[Message]) -> Message:
     """Return the message of this kind that the bytes hold; refuse any other."""
     try:
         found = load(data)
-    except SafetensorError as error:
+    except (SafetensorError, KeyError) as error:  # a KeyError: a type that numpy has not
         raise FileFormatError(f"not a message of this software: {error}") from None
     wanted = list(kind._fields)  # type: ignore[attr-defined]
     if sorted(found) != sorted(wanted):

@@ -17,8 +17,9 @@ from fedmf.algorithms.local import curvatures
 from fedmf.arrays import Array, IntArray, Scalar, largest_eigenvalue
 from fedmf.checks import check_real, unknown
 from fedmf.messages import Answer, Exchange, Task, ask
+from fedmf.private import Columns, PerSite, Shared
 from fedmf.problem import Goal, Parts
-from fedmf.sites import Cohort, Columns, PerSite, Shared
+from fedmf.sites import Cohort
 
 
 class Server(NamedTuple):
@@ -85,8 +86,8 @@ class Averaging(Algorithm):
         check_participants(self.participants)
         if self.participation not in ("pcc", "pcp"):
             raise unknown("participation", self.participation, ("pcc", "pcp"))
-        check_real("gamma_h", self.gamma_h, minimum=1, above=True)
-        check_real("divisor", self.divisor, minimum=0, above=True)
+        check_real("gamma_h", self.gamma_h, minimum=1, above=True, finite=True)
+        check_real("divisor", self.divisor, minimum=0, above=True, finite=True)
 
     @abstractmethod
     def local(

@@ -12,9 +12,10 @@ from fedmf.arrays import Array, IntArray, Scalar
 from fedmf.checks import check_integer
 from fedmf.errors import ParameterError
 from fedmf.messages import Exchange, Nothing, Task
+from fedmf.private import Columns
 from fedmf.problem import Goal, Parts
 from fedmf.rng import stream
-from fedmf.sites import Cohort, Columns
+from fedmf.sites import Cohort
 
 
 class Begin(NamedTuple):

@@ -30,8 +30,9 @@ from fedmf.algorithms.schedules import Schedule, steps_of
 from fedmf.arrays import Array, Scalar
 from fedmf.checks import check_integer, unknown
 from fedmf.messages import Answer, Exchange, Task, ask
+from fedmf.private import take
 from fedmf.problem import Goal
-from fedmf.sites import Cohort, take
+from fedmf.sites import Cohort
 
 
 class OrderH(NamedTuple):

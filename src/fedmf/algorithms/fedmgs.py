@@ -24,8 +24,9 @@ from fedmf.checks import check_integer, check_real
 from fedmf.errors import ParameterError
 from fedmf.losses.squared import Quadratic
 from fedmf.messages import Exchange, Nothing, Task, ask
+from fedmf.private import Columns
 from fedmf.problem import Goal, Parts, descend, h_sums
-from fedmf.sites import Cohort, Columns
+from fedmf.sites import Cohort
 
 
 class Server(NamedTuple):
@@ -82,8 +83,8 @@ class FedMGS(Algorithm):
         check_participants(self.participants)
         check_integer("q1", self.q1, minimum=1)
         check_integer("q2", self.q2, minimum=1)
-        check_real("gamma_h", self.gamma_h, minimum=1, above=True)
-        check_real("gamma_w", self.gamma_w, minimum=1, above=True)
+        check_real("gamma_h", self.gamma_h, minimum=1, above=True, finite=True)
+        check_real("gamma_w", self.gamma_w, minimum=1, above=True, finite=True)
 
     def draw(self, sizes: IntArray, random: np.random.Generator) -> IntArray:
         """Return m sites drawn uniformly without replacement, ascending; or all."""

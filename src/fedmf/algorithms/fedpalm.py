@@ -69,7 +69,7 @@ class FedPALM(Averaging):
     ) -> tuple[Private, Model]:
         """Alternate at each site of the cohort."""
         total, new_H = np.zeros(private.W.shape), []
-        parts = zip(data.each(), data.split(private.H), weight, strict=True)
+        parts = zip(data.apart(), data.split(private.H), weight, strict=True)
         for site, H, own_weight in parts:
             W, H = self._alternate_at(goal, site, private.W, H, order)
             new_H.append(H)

@@ -20,7 +20,7 @@ def curvatures(goal: Goal, data: Cohort, W: Array, H: Array) -> Array:
     """Return each site's (k, k) curvature of Phi in W, (b, k, k): they add up over sites."""
     if goal.squared:
         return np.multiply(2, data.grams(H))
-    pairs = zip(data.each(), data.split(H), strict=True)
+    pairs = zip(data.apart(), data.split(H), strict=True)
     return np.stack([goal.loss.curvature_W(site, W, part) for site, part in pairs])
 
 
@@ -32,12 +32,14 @@ def guarded(
     `own` are the sites' curvatures. The site's own curvature may lie far above the average of all
     (one sample, say), and then several local steps with the common divisor would grow without
     bound. A single step needs no guard: the average of single steps is a step on F itself.
+    Where no site has any curvature there is no gradient either, and any divisor does.
     """
     common = np.full(len(sizes), divisor)
-    if steps == 1:
+    if steps == 1 and divisor > 0:
         return common
     largest = np.linalg.eigvalsh(own)[:, -1] / sizes + goal.mu
-    divisors: Array = np.maximum(common, gamma / 2 * largest)
+    larger = np.maximum(common, gamma / 2 * largest)
+    divisors: Array = np.where(larger > 0, larger, 1.0)
     return divisors
 
 
@@ -48,7 +50,7 @@ def weighted_models(
     if goal.squared:
         return _affine_models(goal, data, W, H, divisor, steps, weight)
     total = np.zeros(W.shape)
-    parts = zip(data.each(), data.split(H), divisor, weight, strict=True)
+    parts = zip(data.apart(), data.split(H), divisor, weight, strict=True)
     for site, own_H, own_divisor, own_weight in parts:
         W_p = W
         for _ in range(steps):
@@ -59,7 +61,7 @@ def weighted_models(
 
 def gradient_W(goal: Goal, data: Cohort, W: Array, H: Array) -> Array:
     """Return the gradient of a single site's F_p in W."""
-    size = W.dtype.type(data.rows.shape[0])
+    size = W.dtype.type(data.shape[0])
     return goal.loss.gradient_W(data, W, H) / size + W.dtype.type(goal.mu) * W
 
 

@@ -1,30 +1,27 @@
-"""All sites in this process, worked through by a pool of threads.
+"""All sites in this process.
 
-Sites with little data share a cohort. Neither that nor any sum depends on the number of threads:
-each cohort is computed by one thread, and the updates are added in the order of the sites.
+Sites with little data share a cohort; cohorts are worked through side by side by the threads of
+`fedmf.parallel`. Neither the cohorts nor the order of any sum depends on the number of threads.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache
+from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from scipy import sparse
-from threadpoolctl import ThreadpoolController
 
 from fedmf.arrays import Rows
+from fedmf.blocks import cut, nbytes, pack
 from fedmf.hosts import Host
 from fedmf.messages import Answer, Message, Method, Request
-from fedmf.sites import Cohort, gather
+from fedmf.parallel import each
+from fedmf.private import gather
+from fedmf.sites import Cohort
 
-T = TypeVar("T")
-R = TypeVar("R")
-COHORT_BYTES = 2**20  # sites smaller than this share a cohort: it fits a core's own cache
+COHORT_BYTES = 4 * 2**20  # sites smaller than this share a cohort: it fits the cache
+LARGE_COHORT = 64 * 2**20  # a cohort over this has the threads for itself, block by block
 
 
 class LocalRuntime:
@@ -34,47 +31,43 @@ class LocalRuntime:
     ----------
     rows : each site's (n_p, M) data, dense or CSR, all of one dtype.
     features : the features' names of each site, where there are any.
-    threads : how many threads; None: as many as there are cores.
+    apart : give every site a cohort of its own, as in a deployment; for methods whose tasks keep
+        a state and are answered one by one.
     """
 
     def __init__(
         self,
         rows: Sequence[Rows],
         features: Sequence[tuple[str, ...] | None] | None = None,
-        threads: int | None = None,
+        *,
+        apart: bool = False,
     ) -> None:
         self.sites = len(rows)
-        self.hosts = [Host(cohort) for cohort in cohorts(rows, features)]
+        found = cohorts(rows, features, fill=0 if apart else COHORT_BYTES)
+        self.hosts = [Host(cohort) for cohort in found]
         self._host_of = np.repeat(
             np.arange(len(self.hosts)), [len(host.data.sites) for host in self.hosts]
         )
-        self._pool = ThreadPoolExecutor(threads or os.cpu_count() or 1)
 
     def ask(self, method: Method, goal: Any, request: Request) -> Answer:
         """Put a request to its sites and add up their updates in the order of the sites."""
-        hosts = [self.hosts[place] for place in np.unique(self._host_of[request.sites])]
-        with _blas().limit(limits=1, user_api="blas"):
-            updates = list(
-                chain.from_iterable(
-                    self._map(lambda host: host.answer(method, goal, request), hosts)
-                )
+        asked = [self.hosts[place] for place in np.unique(self._host_of[request.sites])]
+        large = [sum(map(nbytes, host.data.blocks)) > LARGE_COHORT for host in asked]
+        small = [host for host, is_large in zip(asked, large, strict=True) if not is_large]
+        found = iter(each(lambda host: host.answer(method, goal, request), small))
+        pairs = zip(asked, large, strict=True)
+        updates = list(
+            chain.from_iterable(
+                host.answer(method, goal, request) if is_large else next(found)
+                for host, is_large in pairs
             )
+        )
         return Answer(
             total=None if method.tasks()[request.task].each else _sum(updates),
             each=updates,
             sites=request.sites,
             weight=float(request.weight.sum()),
         )
-
-    def _map(self, function: Callable[[T], R], items: Iterable[T]) -> list[R]:
-        """Run in the pool; when interrupted or failed, leave nothing running behind."""
-        futures = [self._pool.submit(function, item) for item in items]
-        try:
-            return [future.result() for future in futures]
-        finally:
-            for future in futures:
-                future.cancel()
-            wait(futures)
 
     def place(self, privates: Sequence[Any]) -> None:
         """Give every site a private state of its own, in the order of the sites."""
@@ -92,16 +85,6 @@ class LocalRuntime:
         """Go back to a snapshot."""
         for host, private in zip(self.hosts, privates, strict=True):
             host.private = private
-
-    def close(self) -> None:
-        """End the threads."""
-        self._pool.shutdown()
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """Return the handle on the process's BLAS libraries; finding them takes a while."""
-    return ThreadpoolController()
 
 
 def _sum(updates: list[Message]) -> Message:
@@ -122,15 +105,14 @@ def _add_up(values: Iterable[Any]) -> Any:
 
 
 def cohorts(
-    rows: Sequence[Rows], features: Sequence[tuple[str, ...] | None] | None = None
+    rows: Sequence[Rows], features: Sequence[tuple[str, ...] | None] | None, fill: int
 ) -> list[Cohort]:
-    """Put neighbouring small sites together until they fill a cohort."""
+    """Put neighbouring small sites together until they fill a cohort of so many bytes."""
     groups: list[list[int]] = []
-    filled = COHORT_BYTES
+    filled = 0
     for site, own in enumerate(rows):
-        size = _bytes(own)
-        named = features is not None and site > 0 and features[site] != features[site - 1]
-        if filled + size > COHORT_BYTES or named or own.shape[1] != rows[site - 1].shape[1]:
+        size = nbytes(own)
+        if site == 0 or filled + size > fill or not _alike(rows, features, site):
             groups.append([])
             filled = 0
         groups[-1].append(site)
@@ -138,38 +120,14 @@ def cohorts(
     return [_cohort(rows, features, group) for group in groups]
 
 
+def _alike(rows: Sequence[Rows], features: Any, site: int) -> bool:
+    """Whether a site has the features of the one before it, so that they may share a cohort."""
+    named = features is not None and features[site] != features[site - 1]
+    return not named and rows[site].shape[1] == rows[site - 1].shape[1]
+
+
 def _cohort(rows: Sequence[Rows], features: Any, group: list[int]) -> Cohort:
     own = [rows[site] for site in group]
     edges = np.concatenate([[0], np.cumsum([part.shape[0] for part in own])])
-    names = None if features is None else features[group[0]]
-    return Cohort(_stack(own), np.array(group), edges, names)
-
-
-def _bytes(rows: Rows) -> int:
-    return int(rows.data.nbytes + rows.indices.nbytes if sparse.issparse(rows) else rows.nbytes)
-
-
-def _stack(parts: list[Rows]) -> Rows:
-    """Put sites' rows below each other; without a copy where they already are."""
-    if len(parts) == 1:
-        return parts[0]
-    if sparse.issparse(parts[0]):
-        return sparse.vstack(parts, format="csr")
-    base = parts[0].base
-    if base is not None and all(part.base is base for part in parts) and base.ndim == 2:
-        whole = _adjoining(base, parts)
-        if whole is not None:
-            return whole
-    return np.concatenate(parts)
-
-
-def _adjoining(base: Any, parts: list[Any]) -> Any | None:
-    """Return the slice of `base` that the parts make up, if they adjoin in it."""
-    if not base.flags.c_contiguous or base.shape[1] != parts[0].shape[1]:
-        return None
-    stride = base.strides[0]
-    starts = [(part.ctypes.data - base.ctypes.data) // stride for part in parts]
-    ends = [start + part.shape[0] for start, part in zip(starts, parts, strict=True)]
-    if starts[1:] != ends[:-1] or not all(part.flags.c_contiguous for part in parts):
-        return None
-    return base[starts[0] : ends[-1]]
+    blocks = pack([block for part in own for block in cut(part)])
+    return Cohort(tuple(blocks), np.array(group), edges, features and features[group[0]])
