@@ -1,0 +1,124 @@
+"""What a reader hands back, and the small checks that every format shares.
+
+A reader turns one file into a `Content`: the matrix with samples in rows, and the columns that the
+caller asked to have taken out of it. It keeps float32 and float64, turns whole numbers and booleans
+into float64, and refuses everything else with the file and the place.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from fedmf.errors import DataError, FileFormatError, ParameterError
+
+Matrix: TypeAlias = np.ndarray[Any, np.dtype[Any]] | sparse.csr_matrix
+Vector: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+
+class Wanted(NamedTuple):
+    """Names of the columns to take out of the matrix; None: there is none of that kind."""
+
+    labels: str | None = None
+    sites: str | None = None
+    samples: str | None = None
+
+    def names(self) -> list[str]:
+        """Return the names that were given, each once, in the order of the fields."""
+        return list(dict.fromkeys(name for name in self if name is not None))
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """One file: X (N, M); `columns` holds what was asked for by name, (N,) each."""
+
+    X: Matrix
+    features: tuple[str, ...] | None = None
+    samples: tuple[str, ...] | None = None
+    columns: Mapping[str, Vector] = field(default_factory=dict)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean 'x'?" for the nearest known name, or nothing."""
+    near = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def shorten(names: Collection[str], limit: int = 12) -> str:
+    """Return the names in one line, cut off where there are very many."""
+    shown = ", ".join(list(names)[:limit])
+    return f"{shown}, ... ({len(names)} in all)" if len(names) > limit else shown or "none"
+
+
+def unknown_column(path: Path, name: str, known: Collection[str]) -> ParameterError:
+    """Return the error for a column that the file does not have."""
+    hint = did_you_mean(name, known)
+    return ParameterError(f"{path}: there is no column {name!r}{hint} (it has {shorten(known)})")
+
+
+def check_known(path: Path, wanted: Wanted, known: Collection[str]) -> None:
+    """Refuse a wanted column that is not among the known ones."""
+    for name in wanted.names():
+        if name not in known:
+            raise unknown_column(path, name, known)
+
+
+def check_unique(path: Path, what: str, names: Sequence[str]) -> None:
+    """Refuse a name that comes twice."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError(f"{path}: {what} {name!r} comes more than once")
+        seen.add(name)
+
+
+def real(array: Any, path: Path, what: str = "the array") -> Any:
+    """Return a dense or sparse array as native float32 or float64; copy only where needed."""
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind in "biu":
+        return array.astype(np.float64)
+    if kind != "f":
+        allowed = "allowed are real numbers, whole numbers and booleans"
+        raise FileFormatError(f"{path}: {what} holds {array.dtype.name}; {allowed}")
+    wide = np.float32 if size <= np.dtype(np.float32).itemsize else np.float64
+    return array.astype(wide, copy=False)
+
+
+def two_dimensional(array: Vector, path: Path, what: str = "the array") -> Vector:
+    """Refuse what is not a matrix of at least one sample and one feature."""
+    if array.ndim != 2 or 0 in array.shape:
+        raise DataError(
+            f"{path}: {what} must have two dimensions (samples, features) of at least 1,"
+            f" got shape {array.shape}"
+        )
+    return array
+
+
+def one_line(problem: BaseException) -> str:
+    """Return a library's message as one short line."""
+    return " ".join(str(problem).split())[:200] or type(problem).__name__
+
+
+def call(
+    function: Callable[..., Any], what: str, *given: Any, beside: Sequence[str] = (), **options: Any
+) -> Any:
+    """Call a reader or a data set; an option that it does not have is a ParameterError.
+
+    beside: options that are allowed as well, but were dealt with before.
+    """
+    kinds = inspect.signature(function).parameters.values()
+    allowed = [*beside, *(kind.name for kind in kinds if kind.kind is kind.KEYWORD_ONLY)]
+    for name in options:
+        if name not in allowed:
+            hint = did_you_mean(name, allowed)
+            raise ParameterError(
+                f"{what} has no option {name!r}{hint} (allowed: {shorten(allowed)})"
+            )
+    return function(*given, **options)
