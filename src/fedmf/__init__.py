@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fedmf.algorithms import Diminishing, FedMAvg, FedMGS, FedPALM
     from fedmf.errors import FedMFError
+    from fedmf.estimators import FederatedClustering, FederatedNMF
     from fedmf.fit import fit, resume
     from fedmf.problem import Problem
     from fedmf.run import Run
@@ -23,6 +24,8 @@ _HOMES = {
     "FedMAvg": "algorithms",
     "FedMGS": "algorithms",
     "FedPALM": "algorithms",
+    "FederatedClustering": "estimators",
+    "FederatedNMF": "estimators",
     "FedMFError": "errors",
     "Problem": "problem",
     "Run": "run",
@@ -37,6 +40,8 @@ __all__ = [
     "FedMFError",
     "FedMGS",
     "FedPALM",
+    "FederatedClustering",
+    "FederatedNMF",
     "Problem",
     "Run",
     "fit",

@@ -81,9 +81,13 @@ def _adjoining(parts: Sequence[Any]) -> Any | None:
         return None
     if base.dtype != parts[0].dtype or base.shape[1] != parts[0].shape[1]:
         return None
-    starts = [(part.ctypes.data - base.ctypes.data) // base.strides[0] for part in parts]
+    # A part may also begin in the middle of a row of `base`: then there is a rest.
+    places = [divmod(part.ctypes.data - base.ctypes.data, base.strides[0]) for part in parts]
+    starts = [start for start, _ in places]
     ends = [start + part.shape[0] for start, part in zip(starts, parts, strict=True)]
-    if starts[1:] != ends[:-1] or not all(part.flags.c_contiguous for part in parts):
+    if starts[1:] != ends[:-1] or any(rest for _, rest in places):
+        return None
+    if not all(part.flags.c_contiguous for part in parts):
         return None
     return base[starts[0] : ends[-1]]
 

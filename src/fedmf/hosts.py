@@ -30,10 +30,16 @@ class Host:
         Returns the sum of their updates, as a list of one, or each of them where the task says so.
         """
         task = method.tasks()[request.task]
-        places = np.flatnonzero(np.isin(self.data.sites, request.sites, assume_unique=True))
+        places = self._places(request)
         if task.each:
             return [self._run(task, goal, request, place) for place in places[:, None]]
         return [self._run(task, goal, request, places)]
+
+    def _places(self, request: Request) -> IntArray:
+        """Return which of the cohort's sites are asked: their indices follow each other."""
+        first, last = self.data.sites[0], self.data.sites[-1] + 1
+        asked = slice(*np.searchsorted(request.sites, (first, last)))
+        return request.sites[asked] - first
 
     def _run(self, task: Task, goal: Any, request: Request, places: IntArray) -> Message:
         new, update = self._attempt(task, goal, request, places)
@@ -51,7 +57,8 @@ class Host:
     ) -> tuple[Any, Message]:
         data = self.data.select(places)
         private = take(self.private, self.data, places)
-        weight = request.weight[np.searchsorted(request.sites, data.sites)]
+        first = int(np.searchsorted(request.sites, data.sites[0]))
+        weight = request.weight[first : first + len(places)]
         with np.errstate(over="ignore", invalid="ignore"):  # seen below, with a name to it
             return task.run(goal, private, request.payload, data, weight)
 

@@ -48,17 +48,25 @@ def _clipped_steps(
     for _ in range(steps):
         np.matmul(block, T, out=product)
         product += drift
-        np.clip(product, lower, upper, out=block)
+        clip(product, lower, upper, out=block)
 
 
-def affine_powers(A: Array, divisor: Array, steps: int) -> tuple[Array, Array]:
+def clip(A: Array, lower: np.generic, upper: np.generic, out: Array) -> None:
+    """Do what np.clip does, without its overhead; a bound that is infinite costs nothing."""
+    source = A
+    if lower != -np.inf:
+        source = np.maximum(source, lower, out=out)
+    if upper != np.inf or source is A:
+        np.minimum(source, upper, out=out)
+
+
+def affine_powers(values: Array, Q: Array, divisor: Array, steps: int) -> tuple[Array, Array]:
     """Return (P, S) with which `steps` unprojected steps on W are W P + B S, exactly.
 
-    A has shape (b, K, K), one symmetric matrix a site, `divisor` (b,). With T = I - A / divisor:
-    P = T^steps and S = (1/divisor) (I + T + ... + T^(steps-1)), both (b, K, K), from the
-    eigenvalues of A; the sum is (1 - (1-x)^steps) / x in x = eigenvalue / divisor.
+    A = Q diag(values) Q', one symmetric K x K matrix for each of b sites: values (b, K), Q
+    (b, K, K), divisor (b,). With T = I - A / divisor: P = T^steps and S = (1/divisor) (I + T +
+    ... + T^(steps-1)), both (b, K, K); the sum is (1 - (1-x)^steps) / x, x = value / divisor.
     """
-    values, Q = np.linalg.eigh(A)
     x = values / divisor[:, None]
     power = (1.0 - x) ** steps
     series = _geometric(x, steps) / divisor[:, None]

@@ -27,11 +27,9 @@ _POOL: ContextVar[ThreadPoolExecutor | None] = ContextVar("pool", default=None)
 @contextmanager
 def threads(count: int | None = None) -> Iterator[None]:
     """Let `each` use so many threads inside the block; None: one for each core."""
-    with (
-        ThreadPoolExecutor(count or len(os.sched_getaffinity(0))) as pool,
-        _blas().limit(limits=1, user_api="blas"),
-    ):
-        token = _POOL.set(pool)
+    count = count or os.cpu_count() or 1
+    with ThreadPoolExecutor(count) as pool, _blas().limit(limits=1, user_api="blas"):
+        token = _POOL.set(pool if count > 1 else None)
         try:
             yield
         finally:

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedmf.arrays import Array, Scalar, largest_eigenvalue
+from fedmf.arrays import Array, Scalar, largest_eigenvalue, remember_last
 from fedmf.checks import check_integer, check_real, check_type, unknown
 from fedmf.constraints import Box, Constraint, Free, Nonnegative
 from fedmf.errors import DataError, InputTypeError, ParameterError
 from fedmf.kernels import projected_steps
 from fedmf.losses import Loss, Squared, find
-from fedmf.losses.squared import Quadratic, in_H, residual
+from fedmf.losses.squared import Quadratic, residual
 from fedmf.sites import Cohort
 
 
@@ -138,18 +138,24 @@ class Goal:
         The gradient and the curvature are those of F; a site's own F_p has both 1/omega_p times
         as large, which cancels. `cross` is W'X.
         """
-        N, penalty = self.known.samples, self.penalty(rho)
+        N = self.known.samples
         if self.squared:
-            phi = in_H(W, cross)
-            A = phi.A.astype(np.float64) / N + penalty
-            divisor = gamma / 2 * largest_eigenvalue(A)
-            return descend(Quadratic(A, phi.B / H.dtype.type(N)), H, steps, divisor, self.h_set)
+            A, curvature = _hessian_H(self, W, rho)
+            B = cross * cross.dtype.type(2 / N)
+            return descend(Quadratic(A, B), H, steps, gamma / 2 * curvature, self.h_set)
+        penalty = self.penalty(rho)
         for _ in range(steps):
-            curvature = self.loss.curvature_H(data, W, H) / N
-            divisor = gamma / 2 * (curvature + largest_eigenvalue(penalty))
+            curvature = self.loss.curvature_H(data, W, H) / N + largest_eigenvalue(penalty)
             gradient = self.loss.gradient_H(data, W, H) / N + penalty @ H
-            H = step(H, gradient, divisor, self.h_set)
+            H = step(H, gradient, gamma / 2 * curvature, self.h_set)
         return H
+
+
+@remember_last
+def _hessian_H(goal: Goal, W: Array, rho: float) -> tuple[Array, float]:
+    """Return the Hessian of F in a column of H (squared loss) and its largest eigenvalue."""
+    A = 2 / goal.known.samples * (W.T @ W).astype(np.float64) + goal.penalty(rho)
+    return A, largest_eigenvalue(A)
 
 
 def h_sums(gram: Array) -> tuple[Scalar, Scalar]:

@@ -25,7 +25,7 @@ import numpy as np
 
 from fedmf.algorithms.averaging import Averaging, Model, Private, Server, curvature_change
 from fedmf.algorithms.base import Draw
-from fedmf.algorithms.local import curvatures, guarded, weighted_models
+from fedmf.algorithms.local import Steps, weighted_models
 from fedmf.algorithms.schedules import Schedule, steps_of
 from fedmf.arrays import Array, Scalar
 from fedmf.checks import check_integer, unknown
@@ -134,10 +134,8 @@ class FedMAvg(Averaging):
         self, goal: Goal, private: Private, order: OrderW, data: Cohort, weight: Array
     ) -> tuple[Private, Model]:
         """Take Q2 steps from W on each drawn site's own W_p."""
-        steps, own = int(order.steps), curvatures(goal, data, private.W, private.H)
-        divisor = guarded(goal, own, data.sizes, float(order.divisor), steps, self.gamma_h)
-        W = weighted_models(goal, data, private.W, private.H, divisor, steps, weight)
-        return private, Model(W)
+        steps = Steps(float(order.divisor), int(order.steps), self.gamma_h)
+        return private, Model(weighted_models(goal, data, private.W, private.H, steps, weight))
 
     def _improve(
         self, goal: Goal, private: Private, order: OrderBoth, data: Cohort, weight: Array

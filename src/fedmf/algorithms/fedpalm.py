@@ -14,7 +14,7 @@ import numpy as np
 
 from fedmf.algorithms.averaging import Averaging, Model, Private, Server
 from fedmf.algorithms.base import Draw
-from fedmf.algorithms.local import curvatures, gradient_W, guarded
+from fedmf.algorithms.local import gradient_W, guarded, largest_curvature
 from fedmf.arrays import Array, Scalar
 from fedmf.checks import check_integer
 from fedmf.messages import Answer, Exchange, Task, ask
@@ -84,7 +84,7 @@ class FedPALM(Averaging):
         rho, common = float(order.rho), float(order.divisor)
         for _ in range(self.steps):
             H = goal.improve_H(site, W, site.cross(W), H, rho, 1, self.gamma_h)
-            own = curvatures(goal, site, W, H)
-            divisor = guarded(goal, own, site.sizes, common, self.steps, self.gamma_h)[0]
+            largest = largest_curvature(goal, site, W, H)
+            divisor = guarded(largest, common, self.steps, self.gamma_h)[0]
             W = step(W, gradient_W(goal, site, W, H), divisor, goal.w_set)
         return W, H

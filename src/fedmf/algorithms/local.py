@@ -8,9 +8,11 @@ X with a changed H: no site's own W_p is ever formed.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from fedmf.arrays import Array, IntArray
+from fedmf.arrays import Array
 from fedmf.kernels import affine_powers
 from fedmf.problem import Goal
 from fedmf.sites import Cohort
@@ -24,37 +26,49 @@ def curvatures(goal: Goal, data: Cohort, W: Array, H: Array) -> Array:
     return np.stack([goal.loss.curvature_W(site, W, part) for site, part in pairs])
 
 
-def guarded(
-    goal: Goal, own: Array, sizes: IntArray, divisor: float, steps: int, gamma: float
-) -> Array:
+def guarded(largest: Array, common: float, steps: int, gamma: float) -> Array:
     """Return each site's step divisor, (b,): the common one, or a larger one where that diverges.
 
-    `own` are the sites' curvatures. The site's own curvature may lie far above the average of all
-    (one sample, say), and then several local steps with the common divisor would grow without
+    `largest` is the largest curvature of each site's F_p in W, (b,). It may lie far above that of
+    F (one sample, say), and then several local steps with the common divisor would grow without
     bound. A single step needs no guard: the average of single steps is a step on F itself.
     Where no site has any curvature there is no gradient either, and any divisor does.
     """
-    common = np.full(len(sizes), divisor)
-    if steps == 1 and divisor > 0:
-        return common
-    largest = np.linalg.eigvalsh(own)[:, -1] / sizes + goal.mu
+    if steps == 1 and common > 0:
+        return np.full(len(largest), common)
     larger = np.maximum(common, gamma / 2 * largest)
     divisors: Array = np.where(larger > 0, larger, 1.0)
     return divisors
 
 
+def largest_curvature(goal: Goal, data: Cohort, W: Array, H: Array) -> Array:
+    """Return the largest curvature of each site's F_p in W, (b,)."""
+    own = curvatures(goal, data, W, H)
+    return np.add(np.linalg.eigvalsh(own)[:, -1] / data.sizes, goal.mu)
+
+
+class Steps(NamedTuple):
+    """How a site's own steps on W are taken."""
+
+    common: float  # the common divisor
+    count: int  # Q2
+    gamma: float  # of the guard
+
+
 def weighted_models(
-    goal: Goal, data: Cohort, W: Array, H: Array, divisor: Array, steps: int, weight: Array
+    goal: Goal, data: Cohort, W: Array, H: Array, steps: Steps, weight: Array
 ) -> Array:
-    """Return sum_p weight_p W_p, (M, K): each W_p after `steps` unprojected steps from W."""
+    """Return sum_p weight_p W_p, (M, K): each W_p after unprojected steps from W."""
     if goal.squared:
-        return _affine_models(goal, data, W, H, divisor, steps, weight)
+        return _affine_models(goal, data, W, H, steps, weight)
+    largest = largest_curvature(goal, data, W, H)
+    divisors = guarded(largest, steps.common, steps.count, steps.gamma)
     total = np.zeros(W.shape)
-    parts = zip(data.apart(), data.split(H), divisor, weight, strict=True)
-    for site, own_H, own_divisor, own_weight in parts:
+    parts = zip(data.apart(), data.split(H), divisors, weight, strict=True)
+    for site, own_H, divisor, own_weight in parts:
         W_p = W
-        for _ in range(steps):
-            W_p = W_p - gradient_W(goal, site, W_p, own_H) / W.dtype.type(own_divisor)
+        for _ in range(steps.count):
+            W_p = W_p - gradient_W(goal, site, W_p, own_H) / W.dtype.type(divisor)
         total += own_weight * W_p
     return total.astype(W.dtype)
 
@@ -66,15 +80,17 @@ def gradient_W(goal: Goal, data: Cohort, W: Array, H: Array) -> Array:
 
 
 def _affine_models(
-    goal: Goal, data: Cohort, W: Array, H: Array, divisor: Array, steps: int, weight: Array
+    goal: Goal, data: Cohort, W: Array, H: Array, steps: Steps, weight: Array
 ) -> Array:
     factor = (2 / data.sizes)[:, None, None]
-    A = factor * data.grams(H) + goal.mu * np.eye(goal.rank)
-    P, S = affine_powers(A, divisor, steps)
+    values, Q = np.linalg.eigh(factor * data.grams(H))
+    values += goal.mu
+    divisors = guarded(values[:, -1], steps.common, steps.count, steps.gamma)
+    P, S = affine_powers(values, Q, divisors, steps.count)
     share = weight[:, None, None]
     mixing = (share * factor * S).astype(H.dtype)
-    changed = np.concatenate(
-        [own @ part for own, part in zip(mixing, data.split(H), strict=True)], axis=1
-    )
+    changed = np.empty_like(H)
+    for own, old, new in zip(mixing, data.split(H), data.split(changed), strict=True):
+        np.matmul(own, old, out=new)
     mean: Array = (share * P).sum(axis=0).astype(W.dtype)
     return np.add(W @ mean, data.moment(changed))

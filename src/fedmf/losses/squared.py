@@ -48,11 +48,6 @@ class Quadratic(NamedTuple):
     B: Array  # (K, n)
 
 
-def in_H(W: Array, cross: Array) -> Quadratic:
-    """Return Phi as a quadratic in H, up to a constant; `cross` is W'X."""
-    return Quadratic(2 * (W.T @ W), 2 * cross)
-
-
 def residual(squared_norm: float, cross: Array, W: Array, H: Array) -> float:
     """Return ||X - W H||^2 = ||X||^2 - 2 <W'X, H> + <W'W, H H'>, in double precision.
 
