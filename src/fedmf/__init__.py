@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fedmf.algorithms import Diminishing, FedMAvg, FedMGS, FedPALM
     from fedmf.errors import FedMFError
     from fedmf.estimators import FederatedClustering, FederatedNMF
-    from fedmf.fit import fit, resume
+    from fedmf.fitting import fit, resume
     from fedmf.problem import Problem
     from fedmf.run import Run
     from fedmf.storage import load
@@ -29,9 +29,9 @@ _HOMES = {
     "FedMFError": "errors",
     "Problem": "problem",
     "Run": "run",
-    "fit": "fit",
+    "fit": "fitting",
     "load": "storage",
-    "resume": "fit",
+    "resume": "fitting",
 }
 
 __all__ = [

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fedmf.arrays import Array, IntArray, Scalar
+from fedmf.arrays import Array, IntArray, Rows, Scalar
 from fedmf.blocks import entries, squared_norm
 from fedmf.errors import DataError, SiteMismatchError
 from fedmf.messages import Exchange, Nothing, Task, ask
+from fedmf.parallel import each
 from fedmf.problem import Known
 from fedmf.sites import Cohort
 
@@ -105,14 +106,9 @@ def _figures(
     goal: None, private: Any, payload: Nothing, data: Cohort, weight: Array
 ) -> tuple[Any, Figures]:
     """Compute a site's figures in one pass over its data, without a temporary of its size."""
-    lowest, highest, absolute, total = np.inf, -np.inf, 0.0, 0.0
-    for block in data.blocks:
-        values = entries(block)
-        has_zeros = values.size < block.shape[0] * block.shape[1]
-        lowest = min(lowest, values.min(initial=0.0 if has_zeros else np.inf))
-        highest = max(highest, values.max(initial=0.0 if has_zeros else -np.inf))
-        absolute += float(np.abs(values).sum(dtype=np.float64))
-        total += squared_norm(block)
+    lows, highs, *sums = zip(*each(_block_figures, data.blocks), strict=True)
+    lowest, highest = np.min(lows), np.max(highs)  # both NaN where a block's is
+    absolute, total = map(sum, sums)
     if not np.isfinite((lowest, highest)).all():
         _refuse_non_finite(data)
     if not np.isfinite((absolute, total)).all():
@@ -125,6 +121,16 @@ def _figures(
     n, M = data.shape
     numbers = [np.float64(value) for value in (n, M, total, lowest, highest, absolute)]
     return private, Figures._make([*numbers, digest])
+
+
+def _block_figures(block: Rows) -> tuple[float, float, float, float]:
+    """Return the least and the largest entry of a block, the sum of |x| and that of x^2."""
+    values = entries(block)
+    zero = 0.0 if values.size < block.shape[0] * block.shape[1] else None
+    low = values.min() if zero is None else values.min(initial=zero)
+    high = values.max() if zero is None else values.max(initial=zero)
+    absolute = np.abs(values).sum(dtype=np.float64)
+    return float(low), float(high), float(absolute), squared_norm(block)
 
 
 def _refuse_non_finite(data: Cohort) -> None:
