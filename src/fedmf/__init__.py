@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fedmf.algorithms import Diminishing, FedMAvg, FedMGS, FedPALM
+    from fedmf.clustering.sncp import SNCP
     from fedmf.errors import FedMFError
     from fedmf.estimators import FederatedClustering, FederatedNMF
     from fedmf.fitting import fit, resume
@@ -29,12 +30,16 @@ _HOMES = {
     "FedMFError": "errors",
     "Problem": "problem",
     "Run": "run",
+    "SNCP": "clustering.sncp",
     "fit": "fitting",
     "load": "storage",
     "resume": "fitting",
 }
 
+_PARTS = ("clustering", "datasets", "partitions", "preparation", "theory")
+
 __all__ = [
+    "SNCP",
     "Diminishing",
     "FedMAvg",
     "FedMFError",
@@ -51,7 +56,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name from its home."""
+    """Import a public name from its home, or a public part of the package."""
+    if name in _PARTS:
+        return import_module(f"fedmf.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'fedmf' has no attribute {name!r}")
     value = getattr(import_module(f"fedmf.{_HOMES[name]}"), name)
@@ -61,4 +68,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Return the public names."""
-    return sorted(__all__)
+    return sorted([*__all__, *_PARTS])

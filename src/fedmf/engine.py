@@ -30,7 +30,7 @@ class Position(NamedTuple):
 
     round: int
     server: Any  # the algorithm's state; its first field is W
-    rho: float
+    rho: float  # in the problem's units: relative to the data, unless its weights are absolute
     objective: float  # F with this rho
     change: float  # |F - F before| / F before, both with this rho; NaN at the start
     participants: IntArray
@@ -92,9 +92,9 @@ def begin(
         return (yield from algorithm.start(goal, W, federation.everyone))
 
     server = _play(exchange(), algorithm, goal, federation, SETUP)
-    F = _objective(algorithm, goal, server, goal.rho, SETUP)
+    F = _objective(algorithm, goal, server, goal.first_rho, SETUP)
     nobody = np.empty(0, dtype=np.int64)
-    return Position(SETUP, server, goal.rho, F, np.nan, nobody, perf_counter() - start)
+    return Position(SETUP, server, goal.first_rho, F, np.nan, nobody, perf_counter() - start)
 
 
 def rounds(
@@ -113,7 +113,7 @@ def rounds(
         number, server = position.round + 1, position.server
         drawn = algorithm.draw(federation.sizes, stream(seed, "participants", number))
         draw = Draw(drawn, federation.sizes)
-        exchange = algorithm.round(goal, server, draw, number, position.rho)
+        exchange = algorithm.round(goal, server, draw, number, position.rho * goal.scale)
         server = _play(exchange, algorithm, goal, federation, number)
         F = _objective(algorithm, goal, server, position.rho, number)
         change = relative_change(F, position.objective)
@@ -130,7 +130,7 @@ def with_penalty(algorithm: Algorithm, goal: Goal, position: Position, rho: floa
 def _objective(algorithm: Algorithm, goal: Goal, server: Any, rho: float, number: int) -> float:
     """Return F; refuse one that is not finite."""
     with np.errstate(over="ignore", invalid="ignore"):  # refused below, with a name to it
-        F = goal.objective(algorithm.parts(goal, server), server.W, rho)
+        F = goal.objective(algorithm.parts(goal, server), server.W, rho * goal.scale)
     if not np.isfinite(F):
         raise NonFiniteError(
             f"round {number}, server: F left the finite numbers; look for huge values in the "

@@ -19,15 +19,15 @@ from fedmf.errors import ParameterError
 from fedmf.ledger import Ledger
 from fedmf.parallel import threads as threads_of
 from fedmf.private import gather, split_up
-from fedmf.problem import Goal, Problem
+from fedmf.problem import Problem
 from fedmf.rng import resolve_seed
 from fedmf.run import Run, row
 from fedmf.runtimes.local import LocalRuntime
 from fedmf.stopping import Ending, Stopping
 
 Folder: TypeAlias = str | PathLike[str]
-# Given the history so far, returns the next round's absolute rho, or None to leave it.
-PenaltySchedule: TypeAlias = Callable[[Sequence[dict[str, Any]], Goal], float | None]
+# Given the history so far, returns the next round's rho (like `Problem.rho`), or None to leave it.
+PenaltySchedule: TypeAlias = Callable[[Sequence[dict[str, Any]]], float | None]
 
 
 def fit(
@@ -55,7 +55,8 @@ def fit(
     rounds, tol, max_seconds : stop at this round, at this relative change of F, after this time.
     seed : of everything random; None draws one, which the run records.
     init : None for the paper's random start, (W0, [H0 of each site]), or a Run to start from.
-    penalty : given the history's rows before a round, returns its absolute rho, or None.
+    penalty : given the history's rows before a round, returns its rho (like `Problem.rho`), or
+        None to leave it, as `SNCP` does.
     checkpoint : a folder to save the run in, every `checkpoint_seconds` and at its end.
     callback : called with the position after each round.
     threads : how many threads; the result does not depend on it.
@@ -219,5 +220,5 @@ def _drive(
 
 def _next_rho(penalty: PenaltySchedule | None, run: Run) -> float | None:
     """Return what the user's schedule says of the next round, checked."""
-    rho = penalty(run.rows, run.goal) if penalty is not None and run.rows else None
+    rho = penalty(run.rows) if penalty is not None and run.rows else None
     return None if rho is None else check_real("penalty", rho, minimum=0, finite=True)

@@ -79,5 +79,6 @@ def _geometric(x: Array, steps: int) -> Array:
     nonzero = np.where(x == 0, 1.0, x)
     safe = np.where(small, x, 0.0)
     near = -np.expm1(steps * np.log1p(-safe)) / nonzero
-    far = (1.0 - (1.0 - np.where(small, 0.5, x)) ** steps) / nonzero
+    large = np.where(small, 0.5, x)
+    far = (1.0 - (1.0 - large) ** steps) / large
     return np.where(x == 0, float(steps), np.where(small, near, far))

@@ -70,7 +70,7 @@ class Problem:
         loss = find(self.loss) if isinstance(self.loss, str) else self.loss
         _refuse_negative_data(known, w_set, h_set)
         weights = (float(self.rho) * scale, float(self.nu) * scale, float(self.mu) * scale)
-        return Goal(known, self.rank, loss, w_set, h_set, *weights, scale=scale)
+        return Goal(known, self.rank, loss, w_set, h_set, *weights, scale=scale, first_rho=self.rho)
 
 
 class Known(NamedTuple):
@@ -104,7 +104,8 @@ class Goal:
     rho: float
     nu: float
     mu: float
-    scale: float = 1.0
+    scale: float = 1.0  # what relative weights are multiplied by
+    first_rho: float = 0.0  # as the problem gives it
 
     def objective(self, parts: Parts, W: Array, rho: float) -> float:
         """Return F from its sums over the sites."""

@@ -70,6 +70,11 @@ class Run:
         return np.split(self.private.H, np.cumsum(self.sizes)[:-1], axis=1)
 
     @property
+    def rho(self) -> float:
+        """The penalty that the last round had, in absolute terms."""
+        return self.position.rho * self.goal.scale
+
+    @property
     def labels(self) -> list[IntArray]:
         """Each sample's cluster, site by site: the largest entry of its column of H."""
         return [own.argmax(axis=0) for own in self.H]

@@ -1,0 +1,11 @@
+"""Clusters from a factorisation: the growing penalty, and what the columns of H say.
+
+fedmf.fit(sites, problem, algorithm, penalty=SNCP().for_algorithm(algorithm))
+"""
+
+from __future__ import annotations
+
+from fedmf.clustering.columns import labels, memberships, orthogonality
+from fedmf.clustering.sncp import SNCP
+
+__all__ = ["SNCP", "labels", "memberships", "orthogonality"]

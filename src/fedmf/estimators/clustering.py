@@ -1,0 +1,157 @@
+"""`FederatedClustering`: clusters by matrix factorisation under SNCP, as a clusterer."""
+
+from __future__ import annotations
+
+from typing import Any
+from warnings import warn
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from fedmf.algorithms import Algorithm
+from fedmf.algorithms.schedules import Schedule
+from fedmf.arrays import Array, IntArray
+from fedmf.checks import check_real, unknown
+from fedmf.clustering import SNCP, labels, memberships
+from fedmf.constraints import Constraint
+from fedmf.errors import DataError
+from fedmf.estimators import _settings as settings
+from fedmf.estimators._base import Factorisation
+from fedmf.fitting import PenaltySchedule
+from fedmf.run import Run
+
+
+class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
+    """Clusters over sites that keep their data: every sample near a multiple of its cluster's w_k.
+
+    Parameters
+    ----------
+    n_clusters : K.
+    algorithm : "fedmgs", "fedmavg", or an `Algorithm`, which then says itself what the next four
+        parameters say here.
+    q1, q2 : the steps on H and on W in a round; q2=None is the algorithm's own, 100 and 10.
+        FedMAvg takes a `fedmf.Diminishing` too.
+    participants : how many sites are drawn in a round; None: all.
+    participation : "pcc" or "pcp", for FedMAvg.
+    penalty : "sncp" lets rho grow from `rho` until every sample has one cluster; None keeps rho;
+        an `SNCP` or any other schedule that `fedmf.fit` takes.
+    rho, nu : the weights of the two penalties on H, relative to the data; rho is where SNCP starts.
+    bounds : W's set: "data" (between the smallest and the largest entry of X), "nonnegative",
+        "free" or (lower, upper).
+    max_iter, tol : the limit of rounds, and the relative change of F at which a run ends.
+    init : None for a random start, a `Run`, or (W0, [H0 of each site]).
+    random_state : an integer is the run's seed; None or a RandomState draws one.
+    warm_start : start from the W and H of the last fit, where W has the right shape; rho starts
+        anew.
+    n_jobs : how many threads; None: as many as there are cores. The result does not depend on it.
+    verbose : print a line a round.
+
+    Attributes
+    ----------
+    labels_ : (N,), each training sample's cluster, in the order of X: the sites' own, by the H
+        they ended with. `predict` may differ where the run had not settled.
+    cluster_centers_ : (K, M), each w_k times the mean weight of its samples: in the units of X.
+    components_ : (K, M), the transposed W.
+    n_iter_, reconstruction_err_, history_, run_, sites_, n_features_in_, feature_names_in_ : as in
+        `FederatedNMF`.
+    """
+
+    _rank_name = "n_clusters"
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        algorithm: str | Algorithm = "fedmgs",
+        q1: int = 10,
+        q2: Schedule | None = None,
+        participants: int | None = None,
+        participation: str = "pcc",
+        penalty: str | PenaltySchedule | None = "sncp",
+        rho: float = 1e-8,
+        nu: float = 1e-10,
+        bounds: str | tuple[float, float] | Constraint = "data",
+        max_iter: int = 500,
+        tol: float = 1e-8,
+        init: Run | tuple[Any, Any] | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.algorithm = algorithm
+        self.q1 = q1
+        self.q2 = q2
+        self.participants = participants
+        self.participation = participation
+        self.penalty = penalty
+        self.rho = rho
+        self.nu = nu
+        self.bounds = bounds
+        self.max_iter = max_iter
+        self.tol = tol
+        self.init = init
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: None = None, sites: Any = None) -> FederatedClustering:
+        """Find the clusters of X.
+
+        Parameters
+        ----------
+        X : (N, M) array, CSR matrix or data frame; or a list with one for each site, whose samples
+            are then counted through.
+        y : not used.
+        sites : a site id for each row of X; None: all rows are one site.
+        """
+        data = self._fit(X, sites, self._schedule())
+        found = labels(self.run_.H)
+        self.labels_: IntArray = data.in_order_of_X(found)
+        self.cluster_centers_ = self._centers(found)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return samples' memberships (n, K): they add up to 1, a sample like none has 1/K."""
+        return memberships(self._infer(X)).T
+
+    def predict(self, X: Any) -> IntArray:
+        """Return the clusters (n,) of samples."""
+        return labels(self._infer(X))
+
+    def _schedule(self) -> PenaltySchedule | None:
+        """Return the schedule that `penalty` means."""
+        penalty = self.penalty
+        if isinstance(penalty, str):
+            if penalty != "sncp":
+                raise unknown("penalty", penalty, ("sncp",))
+            penalty = SNCP(start=check_real("rho", self.rho, minimum=0, above=True))
+        if isinstance(penalty, SNCP):
+            return penalty.for_algorithm(settings.algorithm_of(self))
+        return penalty
+
+    def _check_size(self, samples: int) -> None:
+        if samples < self.n_clusters:
+            raise DataError(
+                f"n_clusters must be at most the number of samples, n_samples={samples}; "
+                f"got {self.n_clusters}"
+            )
+
+    def _centers(self, found: IntArray) -> Array:
+        """Return the centres; an empty cluster keeps w_k as it is, and is told of."""
+        H, K = np.concatenate(self.run_.H, axis=1), self.n_clusters
+        counts = np.bincount(found, minlength=K)
+        sums = np.bincount(found, weights=H[found, np.arange(len(found))], minlength=K)
+        empty = int(np.sum(counts == 0))
+        if empty:
+            warn(
+                f"{empty} of {K} clusters are empty: try another random_state, a start, or fewer "
+                "clusters",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        scale = np.where(counts > 0, sums / np.maximum(counts, 1), 1.0)
+        return (scale[:, None] * self.components_).astype(self.components_.dtype)
