@@ -10,12 +10,8 @@ pages of the file), sampled every 5 ms; the exit status is 1 if a peak is over 5
 from __future__ import annotations
 
 import argparse
-import json
-import platform
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,41 +19,17 @@ from typing import Any
 import numpy as np
 
 from fedmf.partitions import describe, partition
+from measuring import peak_of, report
 
 FEATURES = 1000
 CLASSES = 20
 ALLOWED_MB = 500
 
 
-def anonymous_mb() -> float:
-    """Return the anonymous memory of this process (Linux)."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("RssAnon:"):
-            return int(line.split()[1]) * 1024 / 1e6
-    raise SystemExit("this benchmark reads RssAnon in /proc/self/status: Linux only")
-
-
 def measure(step: str, work: Callable[[], Any]) -> tuple[Any, dict[str, Any]]:
     """Return what `work` gives, and its time and peak of anonymous memory."""
-    done = threading.Event()
-    peak = [anonymous_mb()]
-
-    def watch() -> None:
-        while not done.wait(0.005):
-            peak.append(max(peak.pop(), anonymous_mb()))
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    start = time.perf_counter()
-    try:
-        found = work()
-    finally:
-        seconds = time.perf_counter() - start
-        done.set()
-        watcher.join()
-    row = {"step": step, "seconds": round(seconds, 2), "peak_anonymous_mb": round(peak[0], 1)}
-    print(f"{step:32}{seconds:10.2f} s{peak[0]:10.1f} MB", flush=True)
-    return found, row
+    found, seconds, peak = peak_of(work)
+    return found, {"step": step, "seconds": round(seconds, 2), "peak_anonymous_mb": round(peak, 1)}
 
 
 def write_matrix(path: Path, rows: int) -> np.ndarray:
@@ -83,8 +55,7 @@ def run(path: Path, labels: np.ndarray, n_sites: int) -> list[dict[str, Any]]:
         sites, row = measure(f"partition {name}", deal)
         rows.append(row)
         tell = lambda sites=sites: describe(X, sites, labels)  # noqa: E731
-        description, row = measure(f"describe {name}", tell)
-        rows.append(row | description.figures())
+        rows.append(measure(f"describe {name}", tell)[1])
     return rows
 
 
@@ -103,15 +74,7 @@ def main() -> int:
             f"write {given.gigabytes:g} GB", lambda: write_matrix(path, n_rows)
         )
         rows = [written, *run(path, labels, given.sites)]
-    machine = {"python": platform.python_version(), "numpy": np.__version__,
-               "system": platform.platform(), "processor": platform.machine()}  # fmt: skip
-    report = {"rows": n_rows, "features": FEATURES, "sites": given.sites, "machine": machine,
-              "steps": rows}  # fmt: skip
-    text = json.dumps(report, indent=1)
-    if given.out:
-        given.out.write_text(text + "\n")
-    else:
-        print(text)
+    report(f"{n_rows} x {FEATURES}, {given.sites} sites", rows, given.out)
     peak = max(row["peak_anonymous_mb"] for row in rows)
     print(f"peak {peak:.1f} MB of anonymous memory, {ALLOWED_MB} allowed")
     return int(peak > ALLOWED_MB)

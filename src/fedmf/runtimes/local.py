@@ -121,9 +121,11 @@ def cohorts(
 
 
 def _alike(rows: Sequence[Rows], features: Any, site: int) -> bool:
-    """Whether a site has the features of the one before it, so that they may share a cohort."""
+    """Whether a site has the features and the kind of the one before, so that they may be mixed."""
+    own, before = rows[site], rows[site - 1]
     named = features is not None and features[site] != features[site - 1]
-    return not named and rows[site].shape[1] == rows[site - 1].shape[1]
+    dense = isinstance(own, np.ndarray), isinstance(before, np.ndarray)
+    return not named and own.shape[1] == before.shape[1] and dense[0] == dense[1]
 
 
 def _cohort(rows: Sequence[Rows], features: Any, group: list[int]) -> Cohort:
