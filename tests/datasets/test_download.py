@@ -173,5 +173,5 @@ def test_download_by_name(server, tmp_path, monkeypatch):
         datasets.download("mnist")
     with pytest.raises(MissingDataError, match="synthetic: nothing to download"):
         datasets.download("synthetic")
-    with pytest.raises(ParameterError, match="no data set is called 'nmist'; did you mean 'mnist'"):
+    with pytest.raises(ParameterError, match="got 'nmist'; did you mean 'mnist'"):
         datasets.download("nmist")

@@ -99,7 +99,7 @@ def test_the_label_of_unclustered_samples_can_be_the_published_one():
 def test_same_seed_same_bits_and_blocks_do_not_matter(monkeypatch):
     options = {"preset": "paper", "M": 50, "N": 200, "K": 4, "seed": 9}
     first = datasets.load("synthetic", **options)
-    monkeypatch.setattr("fedmf.datasets.table.BLOCK", 700)
+    monkeypatch.setattr("fedmf.datasets._table.BLOCK", 700)
     second = datasets.load("synthetic", **options)
     np.testing.assert_array_equal(first.X, second.X)
     other = datasets.load("synthetic", **(options | {"seed": 10}))

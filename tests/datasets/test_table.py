@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from fedmf.datasets import check_finite, figures
-from fedmf.datasets import table as tables
+from fedmf.datasets import _table as tables
 from fedmf.errors import DataError
 
 

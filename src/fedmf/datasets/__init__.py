@@ -6,19 +6,16 @@ by listing the folder, so adding one is adding a file. A path is read by `fedmf.
 
 from __future__ import annotations
 
-import pkgutil
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any, cast
 
 from fedmf import readers
 from fedmf.datasets import _files, _folder
 from fedmf.datasets._card import Card, Remote
 from fedmf.datasets._download import Progress, fetch
-from fedmf.datasets.table import Figures, Table, check_finite, figures
-from fedmf.errors import MissingDataError, ParameterError
-from fedmf.readers._content import call, did_you_mean
+from fedmf.datasets._table import Figures, Table, check_finite, figures
+from fedmf.errors import MissingDataError
+from fedmf.plugins import call, module_in, names_in, unknown_name
 
 __all__ = [
     "Card",
@@ -37,13 +34,12 @@ __all__ = [
 
 def names() -> list[str]:
     """Return the names of the built-in data sets."""
-    modules = (module.name for module in pkgutil.iter_modules(__path__))
-    return sorted(m.replace("_", "-") for m in modules if m != "table" and not m.startswith("_"))
+    return list(names_in(__name__))
 
 
 def describe(name: str) -> Card:
     """Return what is known of a built-in data set."""
-    return cast(Card, _module(name).CARD)
+    return cast(Card, module_in(__name__, name, "data set").CARD)
 
 
 def load(source: str | Path, *, data_dir: str | Path | None = None, **options: Any) -> Table:
@@ -57,7 +53,7 @@ def load(source: str | Path, *, data_dir: str | Path | None = None, **options: A
     file for each site, is put together in memory; `load_sites` leaves its files apart and mapped.
     """
     if isinstance(source, str) and source in names():
-        module, folder = _module(source), _folder.resolve(data_dir)
+        module, folder = module_in(__name__, source, "data set"), _folder.resolve(data_dir)
         return cast(Table, call(module.load, f"data set {source!r}", folder, **options))
     path = _path(source)
     if path.is_dir():
@@ -84,20 +80,11 @@ def download(
     return [fetch(remote, folder, progress) for remote in card.remotes]
 
 
-def _module(name: str) -> ModuleType:
-    if name not in names():
-        hint = did_you_mean(name, names())
-        raise ParameterError(
-            f"no data set is called {name!r}{hint} (there are {', '.join(names())})"
-        )
-    return import_module(f"{__name__}.{name.replace('-', '_')}")
-
-
 def _path(source: str | Path) -> Path:
     """Return the path; what is neither there nor looks like one was meant as a name."""
     path = Path(source).expanduser()
     if path.exists():
         return path
     if isinstance(source, str) and "/" not in source and readers.ending(path) is None:
-        _module(source)
+        raise unknown_name("data set", source, names())
     raise MissingDataError(f"{path}: there is no such file or folder")

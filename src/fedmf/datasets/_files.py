@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from fedmf import readers
-from fedmf.datasets.table import Table, check_finite
+from fedmf.datasets._table import Table, check_finite
 from fedmf.errors import (
     DataError,
     FileFormatError,

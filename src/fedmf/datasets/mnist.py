@@ -18,7 +18,7 @@ import numpy.typing as npt
 from fedmf.datasets import _folder
 from fedmf.datasets._card import Card, Remote
 from fedmf.datasets._select import check_count
-from fedmf.datasets.table import Table, float_type
+from fedmf.datasets._table import Table, float_type
 from fedmf.errors import FileFormatError, ParameterError
 from fedmf.readers import Vector
 from fedmf.readers._content import one_line

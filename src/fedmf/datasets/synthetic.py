@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fedmf.datasets._card import Card
-from fedmf.datasets.table import Table, blocks, float_type
+from fedmf.datasets._table import Table, blocks, float_type
 from fedmf.errors import ParameterError
 from fedmf.readers import Vector
 from fedmf.rng import resolve_seed, stream

@@ -18,7 +18,7 @@ from fedmf.datasets import _folder
 from fedmf.datasets._barcodes import PRIMARY, check_sites, hospitals, sample_type
 from fedmf.datasets._card import Card, Remote
 from fedmf.datasets._select import check_count, largest_classes, top_features
-from fedmf.datasets.table import Table
+from fedmf.datasets._table import Table
 from fedmf.errors import DataError, FileFormatError
 from fedmf.readers import Vector
 from fedmf.readers._content import check_unique, one_line

@@ -15,7 +15,7 @@ from fedmf.datasets import _folder
 from fedmf.datasets._barcodes import check_sites, hospitals
 from fedmf.datasets._card import Card
 from fedmf.datasets._select import largest_classes
-from fedmf.datasets.table import Table
+from fedmf.datasets._table import Table
 from fedmf.readers import Wanted
 
 CARD = Card(

@@ -16,7 +16,7 @@ from fedmf import readers
 from fedmf.datasets import _folder
 from fedmf.datasets._card import Card, Remote
 from fedmf.datasets._select import largest_classes, top_features
-from fedmf.datasets.table import Table
+from fedmf.datasets._table import Table
 from fedmf.errors import FileFormatError, ParameterError
 from fedmf.readers import Vector, Wanted
 from fedmf.readers._content import one_line

@@ -8,17 +8,13 @@ construction. Files that begin with an underscore are shared parts, not partitio
 
 from __future__ import annotations
 
-import inspect
-import pkgutil
-from difflib import get_close_matches
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from fedmf.errors import ParameterError
 from fedmf.partitions._description import FederationDescription, describe
 from fedmf.partitions._request import Request
 from fedmf.partitions._rows import group_rows, one_blas_thread
 from fedmf.partitions._split import LazySites, split
+from fedmf.plugins import call, module_in, names_in, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,13 +34,12 @@ __all__ = [
 
 def names() -> tuple[str, ...]:
     """Return the partitions that there are, sorted."""
-    found = (file.name for file in pkgutil.iter_modules(__path__) if not file.ispkg)
-    return tuple(sorted(name.replace("_", "-") for name in found if not name.startswith("_")))
+    return names_in(__name__)
 
 
 def options(name: str) -> dict[str, Any]:
     """Return the options of one partition with their defaults."""
-    return _options(_load(name))
+    return options_of(_load(name))
 
 
 def partition(
@@ -62,42 +57,12 @@ def partition(
     from its column. X may be dense, CSR or memory-mapped; it is read in blocks, if at all.
     """
     deal = _load(name)
-    _check_options(name, options, _options(deal))
     request = Request.build(X, labels, n_sites, seed)
     with one_blas_thread():
-        return group_rows(deal(request, **options))
+        return group_rows(call(deal, f"partition {name!r}", request, **options))
 
 
 def _load(name: str) -> Callable[..., Indices]:
     """Return the function of one partition."""
-    known = names()
-    wanted = str(name).replace("_", "-")
-    if wanted not in known:
-        raise ParameterError(
-            f"partition must be one of {', '.join(known)}; got {name!r}{_meant(wanted, known)}"
-        )
-    module = import_module(f"{__name__}.{wanted.replace('-', '_')}")
-    deal: Callable[..., Indices] = module.deal
+    deal: Callable[..., Indices] = module_in(__name__, name, "partition").deal
     return deal
-
-
-def _options(deal: Callable[..., Indices]) -> dict[str, Any]:
-    """Return the keyword options that a partition's function declares."""
-    declared = inspect.signature(deal).parameters.values()
-    return {p.name: p.default for p in declared if p.kind is inspect.Parameter.KEYWORD_ONLY}
-
-
-def _check_options(name: str, given: dict[str, Any], known: dict[str, Any]) -> None:
-    """Refuse an option that the partition does not have."""
-    for option in given:
-        if option not in known:
-            has = f"its options are {', '.join(sorted(known))}" if known else "it has no options"
-            raise ParameterError(
-                f"partition {name!r} has no option {option!r}: {has}{_meant(option, known)}"
-            )
-
-
-def _meant(wanted: str, known: tuple[str, ...] | dict[str, Any]) -> str:
-    """Return a hint at the closest known name, or nothing."""
-    close = get_close_matches(wanted, list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -6,7 +6,6 @@ keyword-only arguments of `read` become options of that format. Adding a format 
 
 from __future__ import annotations
 
-import pkgutil
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +13,8 @@ from types import ModuleType
 from typing import cast
 
 from fedmf.errors import FileFormatError, MissingDataError
-from fedmf.readers._content import Content, Matrix, Vector, Wanted, call
+from fedmf.plugins import call, names_in
+from fedmf.readers._content import Content, Matrix, Vector, Wanted
 
 __all__ = ["Content", "Matrix", "Vector", "Wanted", "ending", "endings", "read"]
 
@@ -22,8 +22,7 @@ __all__ = ["Content", "Matrix", "Vector", "Wanted", "ending", "endings", "read"]
 @cache
 def _formats() -> dict[str, ModuleType]:
     """Return the module of each ending; formats import their libraries only when they read."""
-    found = (m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
-    modules = [import_module(f"{__name__}.{name}") for name in sorted(found)]
+    modules = [import_module(f"{__name__}.{name}") for name in names_in(__name__)]
     return {known: module for module in modules for known in module.ENDINGS}
 
 

@@ -7,10 +7,8 @@ into float64, and refuses everything else with the file and the place.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from fedmf.errors import DataError, FileFormatError, ParameterError
+from fedmf.plugins import did_you_mean, shorten
 
 Matrix: TypeAlias = np.ndarray[Any, np.dtype[Any]] | sparse.csr_matrix
 Vector: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -43,18 +42,6 @@ class Content:
     features: tuple[str, ...] | None = None
     samples: tuple[str, ...] | None = None
     columns: Mapping[str, Vector] = field(default_factory=dict)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return "; did you mean 'x'?" for the nearest known name, or nothing."""
-    near = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
-
-
-def shorten(names: Collection[str], limit: int = 12) -> str:
-    """Return the names in one line, cut off where there are very many."""
-    shown = ", ".join(list(names)[:limit])
-    return f"{shown}, ... ({len(names)} in all)" if len(names) > limit else shown or "none"
 
 
 def unknown_column(path: Path, name: str, known: Collection[str]) -> ParameterError:
@@ -104,21 +91,3 @@ def two_dimensional(array: Vector, path: Path, what: str = "the array") -> Vecto
 def one_line(problem: BaseException) -> str:
     """Return a library's message as one short line."""
     return " ".join(str(problem).split())[:200] or type(problem).__name__
-
-
-def call(
-    function: Callable[..., Any], what: str, *given: Any, beside: Sequence[str] = (), **options: Any
-) -> Any:
-    """Call a reader or a data set; an option that it does not have is a ParameterError.
-
-    beside: options that are allowed as well, but were dealt with before.
-    """
-    kinds = inspect.signature(function).parameters.values()
-    allowed = [*beside, *(kind.name for kind in kinds if kind.kind is kind.KEYWORD_ONLY)]
-    for name in options:
-        if name not in allowed:
-            hint = did_you_mean(name, allowed)
-            raise ParameterError(
-                f"{what} has no option {name!r}{hint} (allowed: {shorten(allowed)})"
-            )
-    return function(*given, **options)
