@@ -39,7 +39,8 @@ class Host:
         """Return which of the cohort's sites are asked: their indices follow each other."""
         first, last = self.data.sites[0], self.data.sites[-1] + 1
         asked = slice(*np.searchsorted(request.sites, (first, last)))
-        return request.sites[asked] - first
+        places: IntArray = request.sites[asked] - first
+        return places
 
     def _run(self, task: Task, goal: Any, request: Request, places: IntArray) -> Message:
         new, update = self._attempt(task, goal, request, places)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fedmf.datasets import check_finite, figures
 from fedmf.datasets import _table as tables
+from fedmf.datasets import check_finite, figures
 from fedmf.errors import DataError
 
 

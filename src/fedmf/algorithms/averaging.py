@@ -62,7 +62,7 @@ class Model(NamedTuple):
     W: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Averaging(Algorithm):
     """Sites improve a W of their own, the server averages them.
 

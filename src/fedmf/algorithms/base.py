@@ -43,7 +43,7 @@ class Draw(NamedTuple):
         return np.arange(len(self.sizes))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Algorithm(ABC):
     """An algorithm: settings, a server's side and a site's side, no state of its own.
 

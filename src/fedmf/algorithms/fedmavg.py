@@ -62,7 +62,7 @@ class Curvature(NamedTuple):
     change: Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FedMAvg(Averaging):
     """Federated matrix factorisation by model averaging.
 

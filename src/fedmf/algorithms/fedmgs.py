@@ -58,7 +58,7 @@ class Change(NamedTuple):
     V: Array  # (M, K)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FedMGS(Algorithm):
     """Federated matrix factorisation by gradient sharing.
 

@@ -29,7 +29,7 @@ class Order(NamedTuple):
     divisor: Scalar  # the common d, from H at the start of the round
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FedPALM(Averaging):
     """The naive variant of FedMAvg.
 

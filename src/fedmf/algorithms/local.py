@@ -51,7 +51,7 @@ class Steps(NamedTuple):
     """How a site's own steps on W are taken."""
 
     common: float  # the common divisor
-    count: int  # Q2
+    number: int  # Q2
     gamma: float  # of the guard
 
 
@@ -62,12 +62,12 @@ def weighted_models(
     if goal.squared:
         return _affine_models(goal, data, W, H, steps, weight)
     largest = largest_curvature(goal, data, W, H)
-    divisors = guarded(largest, steps.common, steps.count, steps.gamma)
+    divisors = guarded(largest, steps.common, steps.number, steps.gamma)
     total = np.zeros(W.shape)
     parts = zip(data.apart(), data.split(H), divisors, weight, strict=True)
     for site, own_H, divisor, own_weight in parts:
         W_p = W
-        for _ in range(steps.count):
+        for _ in range(steps.number):
             W_p = W_p - gradient_W(goal, site, W_p, own_H) / W.dtype.type(divisor)
         total += own_weight * W_p
     return total.astype(W.dtype)
@@ -85,8 +85,8 @@ def _affine_models(
     factor = (2 / data.sizes)[:, None, None]
     values, Q = np.linalg.eigh(factor * data.grams(H))
     values += goal.mu
-    divisors = guarded(values[:, -1], steps.common, steps.count, steps.gamma)
-    P, S = affine_powers(values, Q, divisors, steps.count)
+    divisors = guarded(values[:, -1], steps.common, steps.number, steps.gamma)
+    P, S = affine_powers(values, Q, divisors, steps.number)
     share = weight[:, None, None]
     mixing = (share * factor * S).astype(H.dtype)
     changed = np.empty_like(H)
