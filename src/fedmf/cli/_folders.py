@@ -1,0 +1,91 @@
+"""A run's folder as a command sees it: whether it may be written, and what a command adds to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from fedmf.errors import ParameterError
+from fedmf.files import write_atomically, write_text
+
+if TYPE_CHECKING:
+    from fedmf.cli._data import Spread
+    from fedmf.cli._settings import Settings
+    from fedmf.run import Run
+
+PAGE, CLUSTERS = "report.html", "clusters.csv"
+
+
+def prepare(folder: Path, *, overwrite: bool) -> None:
+    """Make a folder for a new run, or refuse one that holds something else."""
+    from fedmf.storage import CONFIG, HISTORY, LEDGER, MODEL, RESOLVED
+
+    if folder.exists() and not folder.is_dir():
+        raise ParameterError(f"{folder} is a file: name another --out")
+    held = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+    own = (MODEL, CONFIG, RESOLVED, HISTORY, LEDGER, PAGE, CLUSTERS)
+    others = [name for name in held if name not in own]
+    if others and MODEL not in held:
+        raise ParameterError(f"{folder} holds other files ({others[0]}): name another --out")
+    if MODEL in held and not overwrite:
+        raise ParameterError(
+            f"{folder} holds a run already: go on with it by --resume {folder}, "
+            "replace it by --overwrite, or name another --out"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in own:
+        (folder / name).unlink(missing_ok=True)
+
+
+class Configuration:
+    """Keeps config.toml complete: the data and the command's own settings beside the run's."""
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        import tomli_w
+
+        from fedmf.storage import CONFIG
+
+        self._path = folder / CONFIG
+        self._text = tomli_w.dumps(settings.tables())
+        self._written = -1
+
+    def keep(self) -> None:
+        """Write the file where somebody else wrote it since."""
+        changed = self._path.stat().st_mtime_ns if self._path.exists() else -1
+        if changed != self._written or changed == -1:
+            write_text(self._path, self._text)
+            self._written = self._path.stat().st_mtime_ns
+
+
+def write_clusters(folder: Path, run: Run, spread: Spread) -> None:
+    """Write each sample's site and cluster, in the order of the data."""
+    import pandas as pd
+
+    sizes = [len(place) for place in spread.places]
+    order = np.argsort(np.concatenate(spread.places), kind="stable")
+    names: Any = spread.names or range(len(sizes))
+    columns = {
+        "site": np.repeat(np.asarray(list(names)), sizes)[order],
+        "cluster": np.concatenate(run.labels)[order],
+    }
+    samples = spread.table.samples
+    index = pd.Index(samples if samples is not None else np.arange(len(order)), name="sample")
+    frame = pd.DataFrame(columns, index=index)
+    write_atomically(folder / CLUSTERS, frame.to_csv)
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a folder holds a run."""
+    from fedmf.storage import MODEL
+
+    return (folder / MODEL).is_file()
+
+
+def need_out(out: str | None) -> Path:
+    """Return the folder that the user named."""
+    if out is None:
+        raise click.UsageError("where shall the run go? Say --out FOLDER")
+    return Path(out).expanduser()

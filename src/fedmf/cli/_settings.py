@@ -1,0 +1,105 @@
+"""The settings of a run as four tables: read from a file, overruled by what was given beside it.
+
+The tables are those of a run folder's config.toml: [problem], [algorithm], [run] and [data].
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fedmf.cli._data import KEYS
+from fedmf.errors import FileFormatError, MissingDataError, ParameterError
+
+if TYPE_CHECKING:
+    from fedmf.algorithms import Algorithm
+    from fedmf.clustering import SNCP
+    from fedmf.problem import Problem
+
+TABLES = ("problem", "algorithm", "run", "data")
+RUN = {"rounds": 500, "tol": 1e-8, "seed": 0, "cluster": False, "max_seconds": None}
+Tables = dict[str, dict[str, Any]]
+
+
+@dataclass
+class Settings:
+    """All four tables; what the tables do not say has its default."""
+
+    problem: dict[str, Any] = field(default_factory=dict)
+    algorithm: dict[str, Any] = field(default_factory=dict)
+    run: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Fill in the defaults; refuse entries that nobody reads."""
+        _known("run", self.run, RUN)
+        _known("data", self.data, KEYS)
+        self.run = {**RUN, **self.run}
+        self.algorithm = {"name": "fedmgs", **self.algorithm}
+
+    def make_problem(self) -> Problem:
+        """Return the problem."""
+        from fedmf.config import problem_from
+
+        if "rank" not in self.problem:
+            raise click.UsageError("how many columns shall W have? Say --rank K")
+        return problem_from(self.problem)
+
+    def make_algorithm(self) -> Algorithm:
+        """Return the algorithm."""
+        from fedmf.config import algorithm_from
+
+        return algorithm_from(self.algorithm)
+
+    def make_penalty(self, algorithm: Algorithm) -> SNCP | None:
+        """Return SNCP's growing penalty where clusters are wanted."""
+        from fedmf.clustering import SNCP
+
+        return SNCP().for_algorithm(algorithm) if self.run["cluster"] else None
+
+    def tables(self) -> Tables:
+        """Return the tables without what is not set: TOML has no word for nothing."""
+        return {name: _set(getattr(self, name)) for name in TABLES}
+
+
+def from_file(path: Path | None) -> Tables:
+    """Return the tables of a file; empty ones without a file."""
+    if path is None:
+        return {name: {} for name in TABLES}
+    if not path.is_file():
+        raise MissingDataError(f"{path}: there is no such file")
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileFormatError(f"{path}: no valid TOML: {error}") from None
+    for name, table in found.items():
+        if name not in TABLES or not isinstance(table, dict):
+            allowed = ", ".join(f"[{table}]" for table in TABLES)
+            raise FileFormatError(f"{path}: {name!r} is none of the tables {allowed}")
+    tables = {name: found.get(name, {}) for name in TABLES}
+    Settings(run=tables["run"], data=tables["data"])  # refuses what nobody reads
+    return tables
+
+
+def merged(file: Tables, flags: Tables) -> Settings:
+    """Return the settings; flags win, and another algorithm begins from its own defaults."""
+    name = flags["algorithm"].get("name")
+    if name is not None and name != file["algorithm"].get("name", name):
+        file = {**file, "algorithm": {}}
+    if "source" in flags["data"]:
+        file = {**file, "data": {}}
+    return Settings(**{table: {**file[table], **flags[table]} for table in TABLES})
+
+
+def _set(table: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if value is not None}
+
+
+def _known(name: str, table: dict[str, Any], allowed: Any) -> None:
+    for key in table:
+        if key not in allowed:
+            raise ParameterError(f"[{name}] has no entry {key!r}; it has {', '.join(allowed)}")

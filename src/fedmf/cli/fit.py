@@ -1,0 +1,195 @@
+"""Factorise the data of all sites and save the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fedmf.cli._fit_options import fit_options
+from fedmf.cli._group import INTERRUPTED
+from fedmf.cli._options import Sectioned, data_options, given
+
+if TYPE_CHECKING:
+    from fedmf.cli._data import Spread
+    from fedmf.cli._folders import Configuration
+    from fedmf.cli._settings import Settings, Tables
+    from fedmf.engine import Position
+    from fedmf.run import Run
+
+
+@click.command(cls=Sectioned)
+@click.argument("source", metavar="[DATA]", required=False)
+@data_options
+@fit_options
+@click.pass_context
+def command(ctx: click.Context, /, source: str | None, **options: Any) -> int:
+    """Factorise X_p ~ W H_p over all sites: one W for all, an H_p for each.
+
+    DATA is a file (.npy, .npz, .csv, .parquet, .h5ad, ...; samples in rows), a folder with a file
+    for each site, or the name of a built-in data set (see `fedmf data list`), options behind a
+    colon: synthetic:preset=paper,N=3000.
+
+    \b
+    Examples
+      fedmf fit cells.h5ad --sites hospital --rank 20 --participants 10 --out run
+      fedmf fit synthetic:M=500,N=3000,K=10 --partition kmeans --rank 10 --cluster --out run
+      fedmf fit --resume run --rounds 1000
+    """
+    from fedmf.cli._settings import from_file, merged
+
+    flags = given(ctx, "problem", "algorithm", "run", "data")
+    flags["data"] |= {"source": source} if source is not None else {}
+    if options["resume"] is not None:
+        return _go_on(Path(options["resume"]).expanduser(), flags, options)
+    config = options["config"]
+    settings = merged(from_file(None if config is None else Path(config).expanduser()), flags)
+    return _begin(settings, options)
+
+
+def _begin(settings: Settings, options: dict[str, Any]) -> int:
+    """Make a new run."""
+    from fedmf.cli._data import absolute, spread
+    from fedmf.cli._folders import Configuration, need_out, prepare
+    from fedmf.cli._show import working
+    from fedmf.fitting import fit
+
+    out = need_out(options["out"])
+    problem, algorithm = settings.make_problem(), settings.make_algorithm()
+    with working("reading the data"):
+        sites = spread(settings.data, settings.run["seed"])
+        rows = sites.rows
+    algorithm.check_sites(len(rows))
+    settings.data = absolute(settings.data)
+    prepare(out, overwrite=bool(options["overwrite"]))
+    configuration = Configuration(out, settings)
+    with _driven(settings, algorithm.name, options, configuration, out) as how:
+        run = fit(rows, problem, algorithm, seed=settings.run["seed"],
+                  penalty=settings.make_penalty(algorithm), **how)  # fmt: skip
+    return _finish(run, sites, settings, configuration, out)
+
+
+def _go_on(folder: Path, flags: Tables, options: dict[str, Any]) -> int:
+    """Go on with a saved run as it was made."""
+    from fedmf.cli._data import absolute, spread
+    from fedmf.cli._folders import Configuration
+    from fedmf.cli._settings import from_file, merged
+    from fedmf.cli._show import working
+    from fedmf.fitting import resume
+    from fedmf.storage import CONFIG, load
+
+    _refuse_changes(flags, options)
+    run = load(folder)
+    settings = merged(from_file(folder / CONFIG), flags)
+    with working("reading the data"):
+        sites = spread(settings.data, run.seed)
+    settings.data = absolute(settings.data)
+    configuration = Configuration(folder, settings)
+    algorithm = run.algorithm
+    with _driven(settings, algorithm.name, options, configuration, folder, run) as how:
+        run = resume(run, sites.rows, penalty=settings.make_penalty(algorithm), **how)
+    return _finish(run, sites, settings, configuration, folder)
+
+
+def _refuse_changes(flags: Tables, options: dict[str, Any]) -> None:
+    """Refuse options that would make another run of the one to go on with."""
+    fixed = [*flags["problem"], *flags["algorithm"]]
+    fixed += [key for key in ("seed", "cluster") if key in flags["run"]]
+    fixed += [key for key in ("out", "config", "overwrite") if options[key]]
+    if fixed:
+        name = "algorithm" if fixed[0] == "name" else fixed[0].replace("_", "-")
+        raise click.UsageError(f"--resume goes on with a run as it was made: leave out --{name}")
+
+
+@contextmanager
+def _driven(
+    settings: Settings,
+    name: str,
+    options: dict[str, Any],
+    configuration: Configuration,
+    out: Path,
+    run: Run | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Give what `fit` and `resume` are told alike: limits, checkpoints, progress."""
+    from fedmf.cli._show import Watch, progress, stoppable
+
+    every, done = options["checkpoint_every"], 0 if run is None else run.position.round
+    with stoppable(), progress() as bar:
+        watch = Watch(name, settings.run["rounds"], bar, done)
+
+        def after_round(position: Position) -> None:
+            configuration.keep()
+            watch(position)
+
+        yield {
+            "rounds": settings.run["rounds"],
+            "tol": settings.run["tol"],
+            "max_seconds": settings.run["max_seconds"],
+            "checkpoint": out,
+            "checkpoint_seconds": 30.0 if every is None else every,
+            "callback": after_round,
+            "threads": options["threads"],
+        }
+        watch.finish()
+
+
+def _finish(
+    run: Run, sites: Spread, settings: Settings, configuration: Configuration, out: Path
+) -> int:
+    """Add the command's own files to the run's folder and say what came out."""
+    from fedmf.cli._folders import PAGE, write_clusters
+    from fedmf.cli._show import working
+    from fedmf.report import write_page
+
+    configuration.keep()
+    if settings.run["cluster"]:
+        write_clusters(out, run, sites)
+    with working("writing the report"):
+        write_page([out], out / PAGE)
+    _summarise(run, sites, settings, out)
+    if run.status.startswith("stopped by the user"):
+        s = run.position.round
+        click.echo(
+            f"stopped by the user after round {s}; go on with: fedmf fit --resume {out}", err=True
+        )
+        return INTERRUPTED
+    return 0
+
+
+def _summarise(run: Run, sites: Spread, settings: Settings, out: Path) -> None:
+    """Print what came out and where it is."""
+    from fedmf.cli._folders import CLUSTERS, PAGE
+    from fedmf.cli._show import pairs
+    from fedmf.report.record import communication
+    from fedmf.report.words import count, data_size
+
+    known, position, sent = run.goal.known, run.position, communication(run)
+    rows = [
+        ("data", f"{known.samples:,} samples at {len(run.sizes):,} sites, "
+                 f"{known.features:,} features, rank {run.goal.rank}"),
+        ("objective", f"{position.objective:.6g}, at the start {run.initial_objective:.6g}"),
+        ("rounds", f"{position.round}; {run.status}"),
+        ("uplink", f"{count(sent.reals)} reals by the paper's count; "
+                   f"{data_size(sent.up)} in all, the set-up and the first upload included"),
+        ("downlink", data_size(sent.down)),
+    ]  # fmt: skip
+    if settings.run["cluster"]:
+        rows += _clusters(run, sites, out / CLUSTERS)
+    rows += [("report", str(out / PAGE)), ("model", f"fedmf.load({str(out)!r})")]
+    pairs(f"{run.algorithm.name}, {settings.data['source']}", rows)
+
+
+def _clusters(run: Run, sites: Spread, path: Path) -> list[tuple[str, str]]:
+    """Return how well the clusters fit the true classes, where these are known."""
+    import numpy as np
+
+    found = np.concatenate(run.labels)
+    rows = [("clusters", f"{len(np.unique(found))} of {run.goal.rank} in use, in {path}")]
+    if sites.classes is not None:
+        from fedmf.clustering.metrics import accuracy
+
+        rows.append(("accuracy", f"{accuracy(sites.classes, found):.1%} against the labels"))
+    return rows
