@@ -21,14 +21,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedmf.arrays import Array, IntArray, Rows
+from fedmf.parallel import each
 from fedmf.problem import Goal
 from fedmf.sites import Cohort
 
 Mask: TypeAlias = NDArray[np.bool_]
 
 TOLERANCE = 1e-12
+RIDGE = 1e-12  # of the largest eigenvalue
+TIE = 1e-10  # two minima this close in value are one: rounding must not choose
 SWEEPS, TURNS = 5, 400  # coordinate sweeps before each Newton step; how many times at most
-BLOCK_ENTRIES = 2**21  # of the K x K systems that are solved side by side
+BLOCK_ENTRIES = 2**19  # of the K x K systems that are solved side by side
 STEPS, MOST_STEPS = 100, 20_000  # for other losses and sets
 
 
@@ -54,7 +57,7 @@ def infer(goal: Goal, W: Array, rows: Rows, rho: float) -> Array:
 
     Rows are dense or CSR; the result has their dtype, computed in double precision. For a loss
     that is not squared, or a set for H that is no interval, the steps of training are taken until
-    they come to rest.
+    they come to rest. Inside `fedmf.parallel.threads` the blocks of rows are shared out.
     """
     if rows.shape[0] == 0:
         return np.empty((goal.rank, 0), dtype=rows.dtype)
@@ -66,9 +69,12 @@ def infer(goal: Goal, W: Array, rows: Rows, rho: float) -> Array:
     A = gram + goal.known.samples / 2 * goal.penalty(rho)
     alone = gram + goal.known.samples / 2 * goal.penalty(0.0)
     block = max(1, BLOCK_ENTRIES // goal.rank**2)
-    for first in range(0, rows.shape[0], block):
+
+    def solve(first: int) -> None:
         B = (rows[first : first + block] @ W).T.astype(np.float64)
         H[first : first + block] = _best(_Quadratics(A, B, *interval), alone).T
+
+    each(solve, range(0, rows.shape[0], block))
     return H.T
 
 
@@ -79,7 +85,9 @@ def _best(q: _Quadratics, alone: Array) -> Array:
         return _descend(q, nothing)
     relaxed = _descend(q, _descend(q._replace(A=alone), nothing))
     single = _descend(q, _single(q, nothing))
-    return np.where(q.value(single) < q.value(relaxed), single, relaxed)
+    values = q.value(relaxed)
+    lower = q.value(single) < values - TIE * np.abs(values)
+    return np.where(lower, single, relaxed)
 
 
 def _single(q: _Quadratics, H: Array) -> Array:
@@ -95,13 +103,11 @@ def _single(q: _Quadratics, H: Array) -> Array:
 
 def _descend(q: _Quadratics, H: Array) -> Array:
     """Follow every sample down from H until its projected gradient vanishes."""
-    H, convex = H.copy(), _is_convex(q.A)
+    H, regular = H.copy(), _regular(q.A)
     ongoing = np.arange(H.shape[1])
     for _ in range(TURNS):
         own = q.of(ongoing)
-        part = _sweeps(own, H[:, ongoing])
-        if convex:
-            part = _land(own, part)
+        part = _land(own, regular, _sweeps(own, H[:, ongoing]))
         H[:, ongoing] = part
         ongoing = ongoing[_unfinished(own, part)]
         if not ongoing.size:
@@ -118,17 +124,17 @@ def _sweeps(q: _Quadratics, H: Array) -> Array:
     return H
 
 
-def _land(q: _Quadratics, H: Array) -> Array:
+def _land(q: _Quadratics, regular: Array, H: Array) -> Array:
     """Go to the minimum over the entries between the bounds, giving up those that reach one."""
     ongoing = np.arange(H.shape[1])
     while ongoing.size:
-        part, arrived = _newton(q.of(ongoing), H[:, ongoing])
+        part, arrived = _newton(q.of(ongoing), regular, H[:, ongoing])
         H[:, ongoing] = part
         ongoing = ongoing[~arrived]
     return H
 
 
-def _newton(q: _Quadratics, H: Array) -> tuple[Array, Mask]:
+def _newton(q: _Quadratics, regular: Array, H: Array) -> tuple[Array, Mask]:
     """Solve for the entries between the bounds, the others held; return which samples arrived.
 
     Where the solution leaves the bounds, a sample takes the better of two ways towards it: clipped,
@@ -136,7 +142,7 @@ def _newton(q: _Quadratics, H: Array) -> tuple[Array, Mask]:
     """
     gradient = q.A @ H - q.B
     free = _alive(q.A)[:, None] & (q.lower < H) & (q.upper > H)
-    step = -_solved(q.A, gradient.T, free.T).T
+    step = -_solved(regular, gradient.T, free.T).T
     bound = np.where(step < 0, q.lower, q.upper)
     beyond = np.abs(step) > np.abs(bound - H)
     share = np.divide(bound - H, step, out=np.ones_like(step), where=beyond)
@@ -179,13 +185,23 @@ def _alive(A: Array) -> Mask:
     return diagonal > 1e-14 * diagonal.max()  # type: ignore[no-any-return]
 
 
-def _is_convex(A: Array) -> bool:
-    """Return whether A is safely positive definite where W has columns."""
+def _extremes(A: Array) -> tuple[float, float]:
+    """Return the smallest and the largest eigenvalue of A where W has columns; ones if nowhere."""
     alive = _alive(A)
-    if not alive.any():
-        return False
-    values = np.linalg.eigvalsh(A[np.ix_(alive, alive)])
-    return bool(values[0] > 1e-14 * len(values) * values[-1])
+    values = np.linalg.eigvalsh(A[np.ix_(alive, alive)]) if alive.any() else np.ones(1)
+    return float(values[0]), float(values[-1])
+
+
+def _is_convex(A: Array) -> bool:
+    """Return whether A is positive semidefinite, to rounding."""
+    smallest, largest = _extremes(A)
+    return smallest >= -1e-14 * len(A) * largest
+
+
+def _regular(A: Array) -> Array:
+    """Return A, with a small ridge where it may be singular: steps with it go downhill too."""
+    smallest, largest = _extremes(A)
+    return A if smallest > RIDGE * largest else A + RIDGE * largest * np.eye(len(A))
 
 
 def _divided(gradient: Array, diagonal: Array) -> Array:

@@ -70,7 +70,8 @@ class Problem:
         loss = find(self.loss) if isinstance(self.loss, str) else self.loss
         _refuse_negative_data(known, w_set, h_set)
         weights = (float(self.rho) * scale, float(self.nu) * scale, float(self.mu) * scale)
-        return Goal(known, self.rank, loss, w_set, h_set, *weights, scale=scale, first_rho=self.rho)
+        own = {"scale": scale, "first_rho": float(self.rho)}
+        return Goal(known, self.rank, loss, w_set, h_set, *weights, **own)
 
 
 class Known(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +21,7 @@ from fedmf.estimators._sites import Sites, from_list, from_table, is_list_of_tab
 from fedmf.fitting import PenaltySchedule, fit
 from fedmf.inference import infer
 from fedmf.losses.squared import residual
+from fedmf.parallel import threads
 from fedmf.problem import Problem
 from fedmf.run import Run
 from fedmf.sites import Cohort
@@ -43,7 +43,7 @@ class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         rho = penalty.start if isinstance(penalty, SNCP) else self.rho
         problem = Problem(rank, rho=rho, nu=self.nu, bounds=self.bounds)
         algorithm = settings.algorithm_of(self)
-        seed, threads = settings.seed_of(self.random_state), settings.threads_of(self.n_jobs)
+        seed, count = settings.seed_of(self.random_state), settings.threads_of(self.n_jobs)
         warm = settings.flag("warm_start", self.warm_start)
         previous: Run | None = getattr(self, "run_", None) if warm else None
         data = self._sites(X, sites)
@@ -57,7 +57,7 @@ class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             init=self.init if previous is None else _continued(previous, data.rows, rank),
             penalty=penalty,
             callback=_report if self.verbose else None,
-            threads=threads,
+            threads=count,
         )
         self._take_over(data)
         return data
@@ -78,16 +78,22 @@ class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Check the X of `fit` and share it out."""
         if not is_list_of_tables(X):
             rows = self._rows(X, fitting=True)
-            self._check_size(rows.shape[0])
-            return from_table(rows, sites)
-        no_ids(sites)
-        tables = [self._rows(own, fitting=k == 0, what=f"site {k}: ") for k, own in enumerate(X)]
-        data = from_list(tables)
+            data = from_table(rows, sites)
+        else:
+            no_ids(sites)
+            numbered = enumerate(X)
+            data = from_list(
+                [self._rows(own, fitting=k == 0, what=f"site {k}: ") for k, own in numbered]
+            )
         self._check_size(len(data.places))
+        self._check_values(data.rows)
         return data
 
     def _check_size(self, samples: int) -> None:
         """Refuse too few samples."""
+
+    def _check_values(self, tables: list[Rows]) -> None:
+        """Refuse values that the model does not allow."""
 
     def _rows(self, X: Any, *, fitting: bool, what: str = "") -> Rows:
         """Return one table as rows (n, M), float32 or float64, dense or CSR."""
@@ -115,8 +121,10 @@ class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             raise _NotFittedError(_one_line(error)) from None
         tables = X if is_list_of_tables(X) else [X]
         rows = [self._rows(own, fitting=False) for own in tables]
+        self._check_values(rows)
         run = self.run_
-        return np.concatenate([infer(run.goal, run.W, own, run.rho) for own in rows], 1)
+        with threads(settings.threads_of(self.n_jobs)):
+            return np.concatenate([infer(run.goal, run.W, own, run.rho) for own in rows], axis=1)
 
     @property
     def _n_features_out(self) -> int:
@@ -166,13 +174,3 @@ def _report(position: Position) -> None:
     """Print a round."""
     F, change, rho = position.objective, position.change, position.rho
     print(f"round {position.round}: F = {F:.8g}, change {change:.2e}, rho {rho:.3g}")
-
-
-def refuse_negative(name: str, tables: Iterable[Rows]) -> None:
-    """Refuse negative entries, in scikit-learn's words."""
-    for own in tables:
-        if own.min() < 0:
-            raise DataError(
-                f"Negative values in data passed to {name} (input X): the smallest is "
-                f"{own.min():g}; shift the data, or use FederatedClustering"
-            )

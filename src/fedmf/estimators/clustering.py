@@ -39,7 +39,8 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
     rho, nu : the weights of the two penalties on H, relative to the data; rho is where SNCP starts.
     bounds : W's set: "data" (between the smallest and the largest entry of X), "nonnegative",
         "free" or (lower, upper).
-    max_iter, tol : the limit of rounds, and the relative change of F at which a run ends.
+    max_iter, tol : the limit of rounds, and the relative change of F at which a run ends. SNCP
+        needs 1000 rounds and more; `run_.status` says how a run ended.
     init : None for a random start, a `Run`, or (W0, [H0 of each site]).
     random_state : an integer is the run's seed; None or a RandomState draws one.
     warm_start : start from the W and H of the last fit, where W has the right shape; rho starts
@@ -51,7 +52,8 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
     ----------
     labels_ : (N,), each training sample's cluster, in the order of X: the sites' own, by the H
         they ended with. `predict` may differ where the run had not settled.
-    cluster_centers_ : (K, M), each w_k times the mean weight of its samples: in the units of X.
+    cluster_centers_ : (K, M), the mean W h of each cluster's samples: in the units of X, which the
+        columns of W alone are not.
     components_ : (K, M), the transposed W.
     n_iter_, reconstruction_err_, history_, run_, sites_, n_features_in_, feature_names_in_ : as in
         `FederatedNMF`.
@@ -72,7 +74,7 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
         rho: float = 1e-8,
         nu: float = 1e-10,
         bounds: str | tuple[float, float] | Constraint = "data",
-        max_iter: int = 500,
+        max_iter: int = 2000,
         tol: float = 1e-8,
         init: Run | tuple[Any, Any] | None = None,
         random_state: Any = None,
@@ -143,15 +145,16 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
     def _centers(self, found: IntArray) -> Array:
         """Return the centres; an empty cluster keeps w_k as it is, and is told of."""
         H, K = np.concatenate(self.run_.H, axis=1), self.n_clusters
-        counts = np.bincount(found, minlength=K)
-        sums = np.bincount(found, weights=H[found, np.arange(len(found))], minlength=K)
-        empty = int(np.sum(counts == 0))
-        if empty:
+        member = np.eye(K, dtype=H.dtype)[found]
+        counts = member.sum(axis=0)
+        empty = np.flatnonzero(counts == 0)
+        if empty.size:
             warn(
-                f"{empty} of {K} clusters are empty: try another random_state, a start, or fewer "
-                "clusters",
+                f"{empty.size} of {K} clusters are empty: try another random_state, a start, or "
+                "fewer clusters",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        scale = np.where(counts > 0, sums / np.maximum(counts, 1), 1.0)
-        return (scale[:, None] * self.components_).astype(self.components_.dtype)
+        means = (H @ member) / np.maximum(counts, 1)
+        means[empty, empty] = 1
+        return means.T @ self.components_  # type: ignore[no-any-return]

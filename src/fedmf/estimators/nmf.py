@@ -9,11 +9,10 @@ from sklearn.utils import Tags
 
 from fedmf.algorithms import Algorithm
 from fedmf.algorithms.schedules import Schedule
-from fedmf.arrays import Array
+from fedmf.arrays import Array, Rows
 from fedmf.constraints import Constraint
 from fedmf.errors import DataError
-from fedmf.estimators._base import Factorisation, refuse_negative
-from fedmf.estimators._sites import Sites
+from fedmf.estimators._base import Factorisation
 from fedmf.run import Run
 
 
@@ -115,10 +114,13 @@ class FederatedNMF(Factorisation):
             raise DataError(f"X must have the shape (samples, {K}), got {weights.shape}")
         return weights @ self.components_
 
-    def _sites(self, X: Any, sites: Any) -> Sites:
-        data = super()._sites(X, sites)
-        refuse_negative("FederatedNMF", data.rows)
-        return data
+    def _check_values(self, tables: list[Rows]) -> None:
+        for own in tables:
+            if own.min() < 0:
+                raise DataError(  # scikit-learn's own words to begin with
+                    "Negative values in data passed to FederatedNMF (input X): the smallest is "
+                    f"{own.min():g}; shift the data, or use FederatedClustering"
+                )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
