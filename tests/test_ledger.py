@@ -8,6 +8,9 @@ import pytest
 import cases
 import fedmf
 from fedmf import wire
+from fedmf.algorithms.averaging import Model
+from fedmf.ledger import Ledger
+from fedmf.messages import Answer, Nothing, Task, ask
 from fedmf.runtimes.local import LocalRuntime
 
 M, K, P = cases.FEATURES, cases.RANK, len(cases.SIZES)
@@ -87,6 +90,19 @@ def test_a_site_that_was_not_drawn_sends_no_model(sites, draws):
     assert (book.loc[[0, 2], "uplink_bytes"] > 0).all()
 
 
+def test_a_silent_site_is_not_counted_however_often_it_was_asked_to():
+    """Weight zero: it works, but sends nothing."""
+    zero, ones = np.array([0.0, 1.0]), np.array([1, 1])
+    request = ask("improve", Nothing(), np.array([4, 7]), zero, ones)
+    update = Model(np.zeros((M, K)))
+    book = Ledger()
+    book.record(Task(len, counted=True), request, Answer(update, [update], request.sites, 1.0))
+    frame = book.frame().set_index("site")
+    assert frame["counted_reals"].to_dict() == {4: 0, 7: M * K}
+    assert frame["uplink_bytes"].to_dict() == {4: 0, 7: len(wire.encode(update))}
+    assert book.totals(0)["uplink_bytes"] == len(wire.encode(update))
+
+
 def test_the_first_upload_is_round_zero(sites):
     run = cases.play(sites, fedmf.FedMGS(participants=1), 2)
     start = run.ledger.frame().query("round == 0")
@@ -126,6 +142,6 @@ def test_communication_adds_up_from_round_zero(sites):
 
 
 def test_an_empty_ledger_has_its_columns():
-    frame = fedmf.ledger.Ledger().frame()
+    frame = Ledger().frame()
     assert len(frame) == 0
     assert {"round", "task", "site", "uplink_bytes"} <= set(frame)

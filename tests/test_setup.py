@@ -9,24 +9,19 @@ from fedmf.engine import set_up
 from fedmf.runtimes.local import LocalRuntime
 from fedmf.setup import Figures
 
-# squares 9 + 1 + 4 + 0 | 1 + 25 | 0: 40; sizes 3 + 1 + 5 ... sum |x| 3 + 1 + 2 + 1 + 5 = 12
+# Squares 9 + 1 + 4 + 0 | 1 + 25 | 0: 40. Sizes 3 + 1 + 2 + 0 | 1 + 5 | 0: 12.
 SITES = [np.array([[3.0, -1.0], [2.0, 0.0]]), np.array([[1.0, 5.0]]), np.zeros((1, 2))]
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
-@pytest.mark.parametrize("layout", [np.array, sparse.csr_array])
-@pytest.mark.usefixtures("layout_of_cohorts")
-def test_the_figures_by_hand(layout, kind):
-    runtime = LocalRuntime([layout(own.astype(kind)) for own in SITES])
+@pytest.mark.parametrize("convert", [np.array, sparse.csr_array])
+@pytest.mark.usefixtures("layout")
+def test_the_figures_by_hand(convert, kind):
+    runtime = LocalRuntime([convert(own.astype(kind)) for own in SITES])
     known, federation = set_up(runtime)
     assert known == (4, 2, 40.0, -1.0, 5.0, 12 / 8)
     assert federation.sizes.tolist() == [2, 1, 1]
     assert federation.everyone.tolist() == [0, 1, 2]
-
-
-@pytest.fixture(params=[0, 2**40])
-def layout_of_cohorts(request, monkeypatch):
-    monkeypatch.setattr("fedmf.runtimes.local.COHORT_BYTES", request.param)
 
 
 @pytest.mark.parametrize(("sign", "extremes"), [(1, (0, 5)), (-1, (-5, 0))])

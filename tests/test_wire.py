@@ -78,12 +78,12 @@ def test_reals_count_floating_numbers_only():
 
 @pytest.mark.parametrize("message", [Model(np.zeros(2)), Nothing(), Scalars(1, 2.0)])
 def test_a_message_of_another_kind_is_refused(message):
-    with pytest.raises(FileFormatError, match="^a Change message has the arrays U, V; got"):
+    with pytest.raises(FileFormatError, match=r"^a Change message has the arrays U, V; got"):
         wire.decode(wire.encode(message), Change)
 
 
 def test_a_message_with_more_than_was_asked_for_is_refused():
-    with pytest.raises(FileFormatError, match="^a Model message has the arrays W; got"):
+    with pytest.raises(FileFormatError, match=r"^a Model message has the arrays W; got"):
         wire.decode(wire.encode(_More(np.zeros(1), np.zeros(1))), Model)
 
 
