@@ -110,4 +110,4 @@ def same(one, other):
 
 def growing(rows):
     """Return a penalty schedule's answer: half as much again every second round."""
-    return rows[-1]["rho"] * (1.5 if len(rows) % 2 else 1.0)
+    return rows[-1]["rho"] * (1.5 if len(rows) % 2 else 1.0) if rows else None

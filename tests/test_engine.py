@@ -154,7 +154,19 @@ def test_a_change_compares_two_objectives_with_the_same_penalty(name, sites):
 def test_a_penalty_of_none_and_the_same_penalty_change_nothing(sites):
     plain = cases.play(sites, MGS, 4)
     cases.same(cases.play(sites, MGS, 4, penalty=lambda _: None), plain)
-    cases.same(cases.play(sites, MGS, 4, penalty=lambda rows: rows[-1]["rho"]), plain)
+    cases.same(cases.play(sites, MGS, 4, penalty=lambda _: plain.problem.rho), plain)
+
+
+def test_a_run_does_not_end_while_its_penalty_is_about_to_change(sites):
+    """However little F changed: with so large a tol every round is the last but for the penalty."""
+
+    def penalty(rows):
+        return 0.01 * (1 + min(len(rows), 3))
+
+    run = cases.play(sites, MGS, 9, tol=10.0, penalty=penalty)
+    assert run.history["rho"].tolist() == [0.01, 0.02, 0.03, 0.04]
+    assert run.converged
+    assert not cases.play(sites, MGS, 3, tol=10.0, penalty=penalty).converged
 
 
 def test_the_generator_takes_a_penalty_and_yields_where_it_begins(sites):

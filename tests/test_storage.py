@@ -343,19 +343,21 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("name", ["fedmgs m=2", "fedmavg pcc exact", "fedpalm m=3"])
+@pytest.mark.parametrize("moment", ["fedmf.files.os.fsync", "fedmf.files.Path.replace"])
 @pytest.mark.parametrize("place", range(5))
-def test_killed_at_any_file_over_an_older_save(place, name, folder, sites, monkeypatch):
+def test_killed_at_any_file_over_an_older_save(place, moment, name, folder, sites, monkeypatch):
     """Each file is complete under a temporary name, and then the power goes."""
     algorithm = cases.RUNS[name]
     whole = cases.play(sites, algorithm, LAST)
     cases.play(sites, algorithm, 2).save(folder)
-    left = iter(range(place, -1, -1))
+    left, real = iter(range(place, -1, -1)), resolve_name(moment)
 
-    def fsync(number):
+    def die(*args):
         if next(left) == 0:
             raise Killed
+        return real(*args)
 
-    monkeypatch.setattr("fedmf.files.os.fsync", fsync)
+    monkeypatch.setattr(moment, die)
     newer = cases.play(sites, algorithm, 4)
     with pytest.raises(Killed):
         newer.save(folder)

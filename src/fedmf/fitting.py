@@ -13,6 +13,7 @@ from fedmf.algorithms import Algorithm
 from fedmf.algorithms.base import Given
 from fedmf.border import Sites, as_sites, as_start
 from fedmf.checks import check_integer, check_real, check_type
+from fedmf.clustering.sncp import SNCP
 from fedmf.engine import Federation, Position, begin, set_up
 from fedmf.engine import rounds as rounds_from
 from fedmf.errors import ParameterError
@@ -208,17 +209,23 @@ def _drive(
     loop = rounds_from(run.algorithm, run.goal, federation, run.position, run.seed)
     try:
         position = next(loop)
-        while (ending := stopping.ending(position)) is None:
-            position = loop.send(_next_rho(penalty, run))
+        while True:
+            rho = _next_rho(penalty, run)
+            growing = rho is not None and rho != position.rho
+            ending = stopping.ending(position, settled=not growing)
+            if ending is not None:
+                return keeper.finish(ending)
+            position = loop.send(rho)
             keeper.keep(position)
             if callback is not None:
                 callback(position)
-        return keeper.finish(ending)
     except KeyboardInterrupt:
         return keeper.interrupted()
 
 
 def _next_rho(penalty: PenaltySchedule | None, run: Run) -> float | None:
     """Return what the user's schedule says of the next round, checked."""
-    rho = penalty(run.rows) if penalty is not None and run.rows else None
+    if isinstance(penalty, SNCP):
+        penalty = penalty.for_algorithm(run.algorithm)
+    rho = None if penalty is None else penalty(run.rows)
     return None if rho is None else check_real("penalty", rho, minimum=0, finite=True)

@@ -79,6 +79,13 @@ class Run:
         """Each sample's cluster, site by site: the largest entry of its column of H."""
         return [own.argmax(axis=0) for own in self.H]
 
+    def transform(self, X: Any) -> Array:
+        """Return the best weights (n, K) of new samples X (n, M) for this W."""
+        from fedmf.border import as_rows
+        from fedmf.inference import infer
+
+        return infer(self.goal, self.W, as_rows(X, "X"), self.rho).T
+
     @property
     def history(self) -> pd.DataFrame:
         """A row a round."""

@@ -40,19 +40,18 @@ class Stopping:
         if self.max_seconds is not None:
             check_real("max_seconds", self.max_seconds, minimum=0)
 
-    def ending(self, position: Position) -> Ending | None:
-        """Return why the run ends at this position, or None."""
+    def ending(self, position: Position, *, settled: bool = True) -> Ending | None:
+        """Return why the run ends at this position, or None.
+
+        Where the penalty is about to change, the run has not `settled`, however little F changed.
+        """
         s = position.round
-        if position.change < self.tol:
+        if settled and position.change < self.tol:
             change = f"relative change {position.change:.2e} < {self.tol:g}"
             return Ending(True, f"converged in round {s}: {change}")
         if s >= self.rounds:
             return Ending(False, f"stopped at the limit of {self.rounds} rounds")
-        if (
-            s > 0
-            and self.max_seconds is not None
-            and perf_counter() - self._start >= self.max_seconds
-        ):
+        if self._late(s):
             return Ending(False, f"stopped in round {s}, after {self.max_seconds:g} seconds")
         return None
 

@@ -55,11 +55,11 @@ class Settings:
 
         return algorithm_from(self.algorithm)
 
-    def make_penalty(self, algorithm: Algorithm) -> SNCP | None:
+    def make_penalty(self) -> SNCP | None:
         """Return SNCP's growing penalty where clusters are wanted."""
         from fedmf.clustering import SNCP
 
-        return SNCP().for_algorithm(algorithm) if self.run["cluster"] else None
+        return SNCP() if self.run["cluster"] else None
 
     def tables(self) -> Tables:
         """Return the tables without what is not set: TOML has no word for nothing."""

@@ -119,7 +119,7 @@ def _fit(
     from fedmf.report.record import described
 
     prepare(folder, overwrite=True)
-    problem, penalty = Problem(rank=SHAPE["K"]), SNCP().for_algorithm(algorithm)
+    problem, penalty = Problem(rank=SHAPE["K"]), SNCP()
     watch = Watch(described(algorithm, SITES), rounds, bar)
     servers = []
 

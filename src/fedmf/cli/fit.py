@@ -68,7 +68,7 @@ def _begin(settings: Settings, options: dict[str, Any]) -> int:
     configuration = Configuration(out, settings)
     with _driven(settings, algorithm.name, options, configuration, out) as how:
         run = fit(rows, problem, algorithm, seed=settings.run["seed"],
-                  penalty=settings.make_penalty(algorithm), **how)  # fmt: skip
+                  penalty=settings.make_penalty(), **how)  # fmt: skip
     return _finish(run, sites, settings, configuration, out)
 
 
@@ -90,7 +90,7 @@ def _go_on(folder: Path, flags: Tables, options: dict[str, Any]) -> int:
     configuration = Configuration(folder, settings)
     algorithm = run.algorithm
     with _driven(settings, algorithm.name, options, configuration, folder, run) as how:
-        run = resume(run, sites.rows, penalty=settings.make_penalty(algorithm), **how)
+        run = resume(run, sites.rows, penalty=settings.make_penalty(), **how)
     return _finish(run, sites, settings, configuration, folder)
 
 

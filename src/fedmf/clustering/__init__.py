@@ -1,6 +1,6 @@
 """Clusters from a factorisation: the growing penalty, and what the columns of H say.
 
-fedmf.fit(sites, problem, algorithm, penalty=SNCP().for_algorithm(algorithm))
+fedmf.fit(sites, problem, algorithm, penalty=SNCP())
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SNCP, the growing penalty: clusters by matrix factorisation, after the paper's Section on it.
+"""SNCP, the paper's growing penalty: clusters by matrix factorisation.
 
 F's term (rho/2) sum_j ((1'h_j)^2 - ||h_j||^2) vanishes where every column of H has one nonzero
 entry at most. SNCP starts with next to no penalty and multiplies rho whenever the run has settled,
@@ -6,6 +6,9 @@ so that the factorisation turns into a clustering by and by:
 
     rho_rel <- min(cap, factor * rho_rel)    when the relative change of F is below `threshold`,
                                              or after `patience` rounds at one value
+
+A small change of F does not end a run while rho is about to grow: with few participants those
+drawn may just have been at rest. So the run ends at the cap, or at its limit of rounds.
 
 A schedule is what `fit(..., penalty=...)` takes. It is a function of the history's rows alone and
 keeps nothing to itself, so a run that is resumed goes on as if it had never stopped.
@@ -36,7 +39,7 @@ class SNCP:
     start, cap : the first and the largest rho, relative to the data like `Problem.rho`.
     factor : over 1; what rho is multiplied by.
     threshold : the relative change of F below which rho grows; None: by the algorithm, 1e-5 for
-        FedMAvg and 5e-5 for FedMGS, which `for_algorithm` fills in.
+        FedMAvg and 5e-5 for FedMGS, which `fit` fills in by `for_algorithm`.
     patience : after how many rounds at one value rho grows in any case.
     """
 

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fedmf.arrays import Array, Rows
 from fedmf.blocks import cut
 from fedmf.checks import check_integer
-from fedmf.clustering import SNCP
 from fedmf.engine import Position
 from fedmf.errors import DataError, InputTypeError, NotFittedError
 from fedmf.estimators import _settings as settings
@@ -40,8 +39,7 @@ class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Run the factorisation and set what it gives; return the sites that X was made into."""
         rank = check_integer(self._rank_name, getattr(self, self._rank_name), minimum=1)
         check_integer("max_iter", self.max_iter, minimum=1)
-        rho = penalty.start if isinstance(penalty, SNCP) else self.rho
-        problem = Problem(rank, rho=rho, nu=self.nu, bounds=self.bounds)
+        problem = Problem(rank, rho=self.rho, nu=self.nu, bounds=self.bounds)
         algorithm = settings.algorithm_of(self)
         seed, count = settings.seed_of(self.random_state), settings.threads_of(self.n_jobs)
         warm = settings.flag("warm_start", self.warm_start)

@@ -16,7 +16,6 @@ from fedmf.checks import check_real, unknown
 from fedmf.clustering import SNCP, labels, memberships
 from fedmf.constraints import Constraint
 from fedmf.errors import DataError
-from fedmf.estimators import _settings as settings
 from fedmf.estimators._base import Factorisation
 from fedmf.fitting import PenaltySchedule
 from fedmf.run import Run
@@ -131,8 +130,6 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
             if penalty != "sncp":
                 raise unknown("penalty", penalty, ("sncp",))
             penalty = SNCP(start=check_real("rho", self.rho, minimum=0, above=True))
-        if isinstance(penalty, SNCP):
-            return penalty.for_algorithm(settings.algorithm_of(self))
         return penalty
 
     def _check_size(self, samples: int) -> None:
