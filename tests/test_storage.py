@@ -328,6 +328,15 @@ def test_other_sites_are_refused(kind, sites):
         fedmf.resume(run, other(sites, kind), rounds=3)
 
 
+@pytest.mark.xfail(reason="only the figures of all sites together are compared")
+def test_sites_of_one_size_in_another_order_are_refused():
+    """a + b is b + a: the figures of all data do not tell two sites of one size apart."""
+    sites = cases.federation(sizes=[4, 4])[0]
+    run = cases.play(sites, fedmf.FedMGS(), 2)
+    with pytest.raises(ParameterError, match=r"^these are not the sites of the run"):
+        fedmf.resume(run, sites[::-1], rounds=3)
+
+
 def test_sites_of_another_precision_are_refused(sites):
     single = [own.astype("f4") for own in sites]
     run = cases.play(single, fedmf.FedMGS(), 2)
@@ -366,6 +375,28 @@ def test_killed_at_any_file_over_an_older_save(place, moment, name, folder, site
     assert found.position.round == len(found.rows) == 2
     assert found.ledger.frame()["round"].max() == 2
     cases.same(fedmf.resume(found, sites, rounds=LAST, tol=0), whole)
+
+
+@pytest.mark.xfail(reason="the files of two runs are mixed until the model is written")
+@pytest.mark.parametrize("place", [1, 3])
+def test_killed_while_another_run_is_saved_over_one(place, folder, sites, monkeypatch):
+    """A new run into an old run's folder: what loads is one of the two, never half of each."""
+    old = cases.play(sites, fedmf.FedMGS(q1=2), 4)
+    old.save(folder)
+    left, real = iter(range(place, -1, -1)), resolve_name("fedmf.files.os.fsync")
+
+    def die(*args):
+        if next(left) == 0:
+            raise Killed
+        return real(*args)
+
+    monkeypatch.setattr("fedmf.files.os.fsync", die)
+    with pytest.raises(Killed):
+        cases.play(sites, fedmf.FedMGS(q1=3), 3).save(folder)
+    monkeypatch.undo()
+    found = fedmf.load(folder)
+    assert found.algorithm == old.algorithm
+    cases.same(found, old)
 
 
 def test_half_a_temporary_file_does_no_harm(folder, sites):

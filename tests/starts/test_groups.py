@@ -1,0 +1,76 @@
+"""One site's groups: which of them may leave it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fedmf.sites import Cohort
+from fedmf.starts.groups import groups_of
+
+FEATURES, RANK = 4, 3
+
+
+def unit(rows):
+    """Return the rows that are not zero, scaled to length 1."""
+    lengths = np.linalg.norm(rows, axis=1)
+    return rows[lengths > 0] / lengths[lengths > 0, None]
+
+
+@given(st.integers(0, 2**31), st.integers(2, 30), st.integers(2, 6), st.booleans())
+def test_groups_keep_the_rules(seed, size, n_min, single):
+    random = np.random.default_rng(seed)
+    X = random.gamma(0.5, size=(size, FEATURES)).astype(np.float32 if single else np.float64)
+    found = groups_of(Cohort.of(X), RANK, n_min, 1, random)
+    assert len(found.rows) <= min(RANK, size // n_min)
+    assert found.rows.dtype == X.dtype
+    if len(found.rows):
+        assert found.sizes.min() >= n_min
+        assert found.sizes.sum() == size
+        lengths = np.linalg.norm(X, axis=1)
+        assert np.linalg.norm(found.rows, axis=1).max() <= lengths.max() * (1 + 1e-6)
+
+
+def test_n_min_just_reached():
+    X = np.random.default_rng(0).random((6, FEATURES))
+    mean = unit(X).mean(axis=0) * np.linalg.norm(X, axis=1).mean()
+    found = groups_of(Cohort.of(X), 1, 6, 1, np.random.default_rng(0))
+    np.testing.assert_allclose(found.rows, mean[None])
+    assert found.sizes.tolist() == [6]
+    assert len(groups_of(Cohort.of(X[:5]), 1, 6, 1, np.random.default_rng(0)).rows) == 0
+
+
+@pytest.mark.parametrize("filler", ["copies", "multiples", "zeros", "neighbours"])
+def test_a_canary_among_its_like_stays(filler):
+    canary = np.array([3.0, 1.0, 4.0, 1.5])
+    others = {
+        "copies": np.tile(canary, (9, 1)),
+        "multiples": np.outer(np.arange(1, 10), canary),
+        "zeros": np.zeros((9, FEATURES)),
+        "neighbours": canary * (1 + 1e-9 * np.random.default_rng(0).random((9, FEATURES))),
+    }[filler]
+    X = np.concatenate([canary[None], others])
+    assert len(groups_of(Cohort.of(X), RANK, 5, 3, np.random.default_rng(0)).rows) == 0
+
+
+@pytest.mark.parametrize("copies", [1, 5, 9])
+def test_copies_count_once(copies):
+    rows = np.random.default_rng(0).random((5, FEATURES))
+    X = np.repeat(rows, copies, axis=0) * np.arange(1, 5 * copies + 1)[:, None]
+    for distinct, groups in (4, 0), (5, 1):
+        own = Cohort.of(X[: distinct * copies])
+        assert len(groups_of(own, 1, 5, 1, np.random.default_rng(0)).rows) == groups
+
+
+def test_a_mean_that_happens_to_be_a_sample_stays():
+    ring = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]])
+    X = np.concatenate([ring, [[1.0, 1.0, 1.0]]])  # their mean points to the last one
+    assert len(groups_of(Cohort.of(X), 1, 5, 1, np.random.default_rng(0)).rows) == 0
+    assert len(groups_of(Cohort.of(X[:5]), 1, 5, 1, np.random.default_rng(0)).rows) == 1
+
+
+def test_one_large_sample_does_not_rule_a_group():
+    X = np.random.default_rng(0).random((5, FEATURES))
+    X[0] *= 1e9
+    row = groups_of(Cohort.of(X), 1, 5, 1, np.random.default_rng(0)).rows[0]
+    np.testing.assert_allclose(unit(row[None]), unit(unit(X).mean(axis=0)[None]))
