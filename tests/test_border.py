@@ -507,7 +507,7 @@ def test_options_of_fit_that_make_no_sense(options, what, kind, sites):
 
 
 def test_an_algorithm_is_an_algorithm(sites):
-    with refused("^algorithm must be a Algorithm, got str", TypeError):
+    with refused("^algorithm must be an Algorithm, got str", TypeError):
         cases.play(sites, "fedmgs")
 
 

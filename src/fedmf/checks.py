@@ -44,7 +44,10 @@ def check_real(
 def check_type(name: str, value: object, kind: type) -> None:
     """Refuse a value of another kind."""
     if not isinstance(value, kind):
-        raise InputTypeError(f"{name} must be a {kind.__name__}, got {type(value).__name__}")
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise InputTypeError(
+            f"{name} must be {article} {kind.__name__}, got {type(value).__name__}"
+        )
 
 
 def unknown(name: str, value: object, allowed: Iterable[str]) -> ParameterError:

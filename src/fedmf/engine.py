@@ -38,11 +38,16 @@ class Position(NamedTuple):
 
 
 class Federation(NamedTuple):
-    """Who takes part: the way to the sites, their sizes, and the book of what was sent."""
+    """Who takes part: the way to the sites, their figures, and the book of what was sent."""
 
     runtime: Runtime
-    sizes: IntArray
+    figures: Array  # (P, 6), those of the set-up exchange
     ledger: Ledger
+
+    @property
+    def sizes(self) -> IntArray:
+        """N_p of every site."""
+        return self.figures[:, 0].astype(np.int64)
 
     @property
     def everyone(self) -> IntArray:
@@ -70,8 +75,8 @@ def set_up(runtime: Runtime) -> tuple[Known, Federation]:
     """Hold the set-up exchange."""
     ledger, setup = Ledger(), Setup()
     exchange = setup.run(runtime.sites)
-    known, sizes = converse(exchange, setup, None, runtime, ledger, SETUP)
-    return known, Federation(runtime, sizes, ledger)
+    known, figures = converse(exchange, setup, None, runtime, ledger, SETUP)
+    return known, Federation(runtime, figures, ledger)
 
 
 def begin(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from os import PathLike
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -26,6 +27,7 @@ from fedmf.run import Run, row
 from fedmf.runtimes.local import LocalRuntime
 from fedmf.stopping import Ending, Stopping
 
+Notes: TypeAlias = dict[str, dict[str, Any]]
 Folder: TypeAlias = str | PathLike[str]
 # Given the history so far, returns the next round's rho (like `Problem.rho`), or None to leave it.
 PenaltySchedule: TypeAlias = Callable[[Sequence[dict[str, Any]]], float | None]
@@ -46,6 +48,7 @@ def fit(
     checkpoint_seconds: float = 30.0,
     callback: Callable[[Position], None] | None = None,
     threads: int | None = None,
+    notes: Notes | None = None,
 ) -> Run:
     """Factorise X_p ~ W H_p over all sites.
 
@@ -61,6 +64,7 @@ def fit(
     checkpoint : a folder to save the run in, every `checkpoint_seconds` and at its end.
     callback : called with the position after each round.
     threads : how many threads; the result does not depend on it.
+    notes : tables of your own for the run's config.toml, such as where the data came from.
 
     Returns
     -------
@@ -86,7 +90,7 @@ def fit(
             algorithm=algorithm,
             goal=goal,
             seed=seed,
-            sizes=federation.sizes,
+            figures=federation.figures,
             position=position,
             private=None,
             rows=[],
@@ -94,6 +98,7 @@ def fit(
             initial_objective=position.objective,
             settings={"rounds": int(rounds), "tol": float(tol), "seed": seed},
             features=data.features[0],
+            notes=notes or {},
         )
         keeper = _Keeper(run, runtime, checkpoint, checkpoint_seconds)
         return _drive(keeper, federation, stopping, penalty, callback)
@@ -112,6 +117,7 @@ def resume(
     checkpoint_seconds: float = 30.0,
     callback: Callable[[Position], None] | None = None,
     threads: int | None = None,
+    notes: Notes | None = None,
 ) -> Run:
     """Go on with a stopped run on the same sites, as if it had never stopped.
 
@@ -125,18 +131,30 @@ def resume(
         raise ParameterError(f"the run is in {run.W.dtype}, the sites are in {data.dtype}")
     with threads_of(check_threads(threads)):
         runtime = LocalRuntime(data.rows, data.features)
-        known, federation = set_up(runtime)
-        if known != run.goal.known or not np.array_equal(federation.sizes, run.sizes):
-            raise ParameterError(
-                "these are not the sites of the run: their sizes or figures differ from those "
-                f"it was made with ({len(run.sizes)} sites, {run.goal.known.samples} samples)"
-            )
+        _, federation = set_up(runtime)
+        _same_sites(run, federation)
         runtime.restore(split_up(run.private, [host.data for host in runtime.hosts]))
         ledger = Ledger(list(run.ledger.entries))
-        again = Run(**{**vars(run), "rows": list(run.rows), "ledger": ledger})
+        again = replace(run, rows=list(run.rows), ledger=ledger)
         again.algorithm = algorithm or run.algorithm
+        again.settings = {**run.settings, "rounds": int(rounds), "tol": float(tol)}
+        again.notes = run.notes if notes is None else notes
         keeper = _Keeper(again, runtime, checkpoint, checkpoint_seconds)
         return _drive(keeper, federation._replace(ledger=ledger), stopping, penalty, callback)
+
+
+def _same_sites(run: Run, federation: Federation) -> None:
+    """Refuse sites whose figures are not those of the run's; on another machine sums may round."""
+    known = run.goal.known
+    there = federation.figures
+    if there.shape != run.figures.shape:
+        raise ParameterError(f"the run has {len(run.figures)} sites, these are {len(there)}")
+    bad = np.flatnonzero(~np.isclose(there, run.figures, rtol=1e-9, atol=0).all(axis=1))
+    if len(bad):
+        raise ParameterError(
+            f"site {bad[0]} is not that of the run: its size or figures differ from those it was "
+            f"made with ({len(run.figures)} sites, {known.samples} samples)"
+        )
 
 
 def _start(init: Any, data: Sites, rank: int) -> tuple[Any, Any]:

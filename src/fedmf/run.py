@@ -6,11 +6,11 @@ A run's folder holds
     resolved.toml      the same with everything filled in, and the versions of what computed it
     history.parquet    a row a round
     ledger.parquet     a row for each round, task and site
-    model.safetensors  W, H, and the state of server and sites
+    model.safetensors  W, H, the state of server and sites, and all of the above once more
 
-Every file is written under a temporary name and renamed. The model is written last and says which
-round it is of: after a kill at any moment the folder holds a complete run, to be gone on with.
-Nothing here is ever unpickled.
+Every file is written under a temporary name and renamed. A run is read from its model alone, so
+that after a kill at any moment the folder holds a complete run, to be gone on with. Nothing here
+is ever unpickled.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Run:
     algorithm: Algorithm
     goal: Goal
     seed: int
-    sizes: IntArray  # N_p
+    figures: Array  # (P, 6), each site's from the set-up exchange
     position: Position
     private: Any  # the sites' private state, side by side
     rows: list[dict[str, Any]]
@@ -58,6 +58,12 @@ class Run:
     converged: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
     features: tuple[str, ...] | None = None
+    notes: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def sizes(self) -> IntArray:
+        """N_p of every site."""
+        return self.figures[:, 0].astype(np.int64)
 
     @property
     def W(self) -> Array:

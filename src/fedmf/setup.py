@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fedmf.arrays import Array, IntArray, Rows, Scalar
+from fedmf.arrays import Array, Rows, Scalar
 from fedmf.blocks import entries, squared_norm
 from fedmf.errors import DataError, SiteMismatchError
 from fedmf.messages import Exchange, Nothing, Task, ask
@@ -50,8 +50,8 @@ class Setup:
         """Return a site's tasks."""
         return {"figures": Task(_figures, each=True), "names": Task(_names, each=True)}
 
-    def run(self, sites: int) -> Exchange[tuple[Known, IntArray]]:
-        """Return the figures of all data together, and N_p of every site."""
+    def run(self, sites: int) -> Exchange[tuple[Known, Array]]:
+        """Return the figures of all data together, and each site's six, (P, 6)."""
         answer = yield ask("figures", Nothing(), np.arange(sites))
         _same_features(answer.each)
         digests = {each.digest.tobytes() for each in answer.each}
@@ -61,9 +61,9 @@ class Setup:
         return _together(answer.each)
 
 
-def _together(all_figures: list[Figures]) -> tuple[Known, IntArray]:
-    columns = np.array([figures[:6] for figures in all_figures], dtype=np.float64)
-    samples, features, norm, low, high, absolute = columns.T
+def _together(all_figures: list[Figures]) -> tuple[Known, Array]:
+    table = np.array([figures[:6] for figures in all_figures], dtype=np.float64)
+    samples, features, norm, low, high, absolute = table.T
     total = int(samples.sum())
     known = Known(
         samples=total,
@@ -75,7 +75,7 @@ def _together(all_figures: list[Figures]) -> tuple[Known, IntArray]:
     )
     if not np.isfinite(known.squared_norm):
         raise DataError("the data are too large: ||X||^2 is not a finite number; rescale them")
-    return known, samples.astype(np.int64)
+    return known, table
 
 
 def _same_features(all_figures: list[Figures]) -> None:

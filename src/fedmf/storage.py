@@ -1,7 +1,8 @@
 """A run's folder: written file by file, read without running anything.
 
-The model is written last and says which round it is of. After a kill at any moment the folder
-holds a complete run: tables that are ahead of the model are cut to its round.
+The model holds the whole run, tables and settings included, and is one file: whatever happens
+while a folder is written, it is either the run before or the run after. The other files say parts
+of it again, for people and other programs.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import json
 import os
 import platform
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +24,7 @@ from safetensors.numpy import save as to_bytes
 from fedmf.algorithms import Algorithm
 from fedmf.config import algorithm_from, problem_from, to_table
 from fedmf.engine import Position
-from fedmf.errors import FedMFError, FileFormatError, MissingDataError
+from fedmf.errors import FedMFError, FileFormatError, MissingDataError, ParameterError
 from fedmf.files import write_atomically, write_bytes, write_text
 from fedmf.ledger import Entry, Ledger
 from fedmf.problem import Known, Problem
@@ -38,7 +39,7 @@ Tensors = dict[str, np.ndarray[Any, Any]]
 
 CONFIG, RESOLVED = "config.toml", "resolved.toml"
 MODEL, HISTORY, LEDGER = "model.safetensors", "history.parquet", "ledger.parquet"
-FORMAT = 1
+FORMAT = 2
 PACKAGES = ("fedmf", "numpy", "scipy", "pandas", "pyarrow", "safetensors", "scikit-learn")
 
 
@@ -47,12 +48,17 @@ def save(run: Run, folder: str | os.PathLike[str]) -> None:
     import tomli_w
 
     place = Path(folder)
+    if place.exists() and not place.is_dir():
+        raise ParameterError(f"{place} is a file: a run needs a folder")
+    history, ledger = run.history, _ledger_table(run.ledger)
+    tables = {f"table.{name}": _packed(table) for name, table in
+              (("history", history), ("ledger", ledger))}  # fmt: skip
+    model = to_bytes({**_tensors(run), **tables}, metadata={"fedmf": json.dumps(_state(run))})
+    write_bytes(place / MODEL, model)
     write_text(place / CONFIG, tomli_w.dumps(_config(run)))
     write_text(place / RESOLVED, tomli_w.dumps(_resolved(run)))
-    write_atomically(place / HISTORY, run.history.to_parquet)
-    write_atomically(place / LEDGER, _ledger_table(run.ledger).to_parquet)
-    metadata = {"fedmf": json.dumps(_state(run))}
-    write_bytes(place / MODEL, to_bytes(_tensors(run), metadata=metadata))
+    write_atomically(place / HISTORY, history.to_parquet)
+    write_atomically(place / LEDGER, ledger.to_parquet)
 
 
 def load(
@@ -61,43 +67,31 @@ def load(
     problem: Problem | None = None,
     algorithm: Algorithm | None = None,
 ) -> Run:
-    """Read a run's folder.
+    """Read a run from its folder's model; the other files are for people and other programs.
 
     `problem` and `algorithm` are only needed where they hold a loss, a constraint or a schedule
     of the user's own, which no file can hold.
     """
-    import pandas as pd
-
-    place = Path(folder)
-    with _reading(place / CONFIG) as path:
-        config = tomllib.loads(path.read_text(encoding="utf-8"))
-        settings: dict[str, Any] = config["run"]
-        algorithm = algorithm or algorithm_from(config["algorithm"])
-        problem = problem or problem_from(config["problem"])
-    with _reading(place / MODEL) as path:
+    with _reading(Path(folder) / MODEL) as path:
         tensors, state = _read_model(path)
+        algorithm = algorithm or algorithm_from(state["algorithm"])
+        problem = problem or problem_from(state["problem"])
         server = _unpacked(tensors, "server", algorithm.server_type)
-        private = _unpacked(tensors, "private", algorithm.private_type)
-        sizes, participants = tensors["sizes"], tensors["participants"]
-        position = Position(server=server, participants=participants, **state["position"])
-        known, features, outcome = Known(*state["known"]), state["features"], state["run"]
-    with _reading(place / HISTORY) as path:
-        rows = _rows(pd.read_parquet(path), position.round)
-    with _reading(place / LEDGER) as path:
-        ledger = _ledger(pd.read_parquet(path), position.round)
-    return Run(
-        problem=problem,
-        algorithm=algorithm,
-        goal=problem.goal(known),
-        position=position,
-        private=private,
-        sizes=sizes,
-        rows=rows,
-        ledger=ledger,
-        settings=settings,
-        features=_optional(features, tuple),
-        **outcome,
-    )
+        position = Position(
+            server=server, participants=tensors["participants"], **state["position"]
+        )
+        return Run(
+            problem=problem,
+            algorithm=algorithm,
+            goal=problem.goal(Known(*state["known"])),
+            position=position,
+            private=_unpacked(tensors, "private", algorithm.private_type),
+            figures=tensors["figures"],
+            rows=_rows(_table(tensors["table.history"])),
+            ledger=_ledger(_table(tensors["table.ledger"])),
+            features=None if state["features"] is None else tuple(state["features"]),
+            **state["run"],
+        )
 
 
 @contextmanager
@@ -114,12 +108,15 @@ def _reading(path: Path) -> Iterator[Path]:
         raise FileFormatError(f"{path} is damaged or not of a run of fedmf ({said})") from None
 
 
-def _config(run: Run) -> dict[str, Any]:
-    return {
+def _config(run: Run) -> dict[str, dict[str, Any]]:
+    """Return the settings as they were given, the user's own notes among them."""
+    tables = {
         "problem": to_table(run.problem),
         "algorithm": to_table(run.algorithm),
         "run": run.settings,
     }
+    own = {name: {**tables.get(name, {}), **table} for name, table in run.notes.items()}
+    return {**tables, **own}
 
 
 def _resolved(run: Run) -> dict[str, Any]:
@@ -145,16 +142,18 @@ def _resolved(run: Run) -> dict[str, Any]:
 def _tensors(run: Run) -> Tensors:
     server = {f"server.{name}": value for name, value in arrays(run.position.server).items()}
     private = {f"private.{name}": value for name, value in arrays(run.private).items()}
-    others = {"sizes": run.sizes, "participants": run.position.participants}
+    others = {"figures": run.figures, "participants": run.position.participants}
     return {**others, **server, **private}
 
 
 def _state(run: Run) -> dict[str, Any]:
     """Return what is not an array; Python writes its floats so that they come back exactly."""
     numbers = ("round", "rho", "objective", "change", "seconds")
-    kept = ("seed", "initial_objective", "status", "converged")
+    kept = ("seed", "initial_objective", "status", "converged", "settings", "notes")
     return {
         "format": FORMAT,
+        "problem": to_table(run.problem),
+        "algorithm": to_table(run.algorithm),
         "known": list(run.goal.known),
         "position": {name: getattr(run.position, name) for name in numbers},
         "run": {name: getattr(run, name) for name in kept},
@@ -180,8 +179,8 @@ def _unpacked(tensors: Tensors, prefix: str, kind: type[T]) -> T:
     return kind(*(tensors[f"{prefix}.{name}"] for name in names))
 
 
-def _rows(history: pd.DataFrame, last: int) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = history[history["round"] <= last].to_dict("records")  # type: ignore[assignment]
+def _rows(history: pd.DataFrame) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = history.to_dict("records")  # type: ignore[assignment]
     for each in rows:
         each["participants"] = each["participants"].tolist()
     return rows
@@ -193,10 +192,17 @@ def _ledger_table(ledger: Ledger) -> pd.DataFrame:
     return pd.DataFrame(ledger.entries, columns=Entry._fields)
 
 
-def _ledger(table: pd.DataFrame, last: int) -> Ledger:
-    kept = table[table["round"] <= last]
-    return Ledger([Entry(*values) for values in kept.itertuples(index=False, name=None)])
+def _ledger(table: pd.DataFrame) -> Ledger:
+    return Ledger([Entry(*values) for values in table.itertuples(index=False, name=None)])
 
 
-def _optional(value: Any, kind: Any) -> Any:
-    return None if value is None else kind(value)
+def _packed(table: pd.DataFrame) -> np.ndarray[Any, Any]:
+    """Return a table as the bytes of a parquet file."""
+    return np.frombuffer(table.to_parquet(None), dtype=np.uint8)
+
+
+def _table(packed: np.ndarray[Any, Any]) -> pd.DataFrame:
+    """Return the table that such bytes hold."""
+    import pandas as pd
+
+    return pd.read_parquet(BytesIO(packed.tobytes()))

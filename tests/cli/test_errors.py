@@ -52,7 +52,7 @@ def complaint(line, tmp_path):
         ("fit --resume {tmp} --rank 3", "leave out --rank"),
         ("fit --resume {tmp} --algorithm fedmavg", "leave out --algorithm"),
         ("fit --resume {tmp} --out {tmp}/x", "leave out --out"),
-        ("fit --resume {tmp}", "config.toml is missing: is "),
+        ("fit --resume {tmp}", "model.safetensors is missing: is "),
         ("report {tmp}/no", "is missing"),
         ("report", "Missing argument 'RUN...'"),
         ("data describe nosuch", "got 'nosuch'"),

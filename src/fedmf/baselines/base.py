@@ -172,7 +172,8 @@ def cluster(runtime: LocalRuntime, method: Rival, seed: int) -> Clustering:
 
 def conduct(runtime: Runtime, method: Rival, seed: int) -> tuple[Result, Ledger, int]:
     """Run a rival over any runtime: what the server gets, the ledger, the number of rounds."""
-    known, (_, sizes, ledger) = set_up(runtime)
+    known, federation = set_up(runtime)
+    sizes, ledger = federation.sizes, federation.ledger
     if method.n_clusters > known.samples:
         raise ParameterError(
             f"n_clusters must be at most the number of samples, {known.samples}; "

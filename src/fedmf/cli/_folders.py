@@ -9,11 +9,10 @@ import click
 import numpy as np
 
 from fedmf.errors import ParameterError
-from fedmf.files import write_atomically, write_text
+from fedmf.files import write_atomically
 
 if TYPE_CHECKING:
     from fedmf.cli._data import Spread
-    from fedmf.cli._settings import Settings
     from fedmf.run import Run
 
 PAGE, CLUSTERS = "report.html", "clusters.csv"
@@ -38,26 +37,6 @@ def prepare(folder: Path, *, overwrite: bool) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in own:
         (folder / name).unlink(missing_ok=True)
-
-
-class Configuration:
-    """Keeps config.toml complete: the data and the command's own settings beside the run's."""
-
-    def __init__(self, folder: Path, settings: Settings) -> None:
-        import tomli_w
-
-        from fedmf.storage import CONFIG
-
-        self._path = folder / CONFIG
-        self._text = tomli_w.dumps(settings.tables())
-        self._written = -1
-
-    def keep(self) -> None:
-        """Write the file where somebody else wrote it since."""
-        changed = self._path.stat().st_mtime_ns if self._path.exists() else -1
-        if changed != self._written or changed == -1:
-            write_text(self._path, self._text)
-            self._written = self._path.stat().st_mtime_ns
 
 
 def write_clusters(folder: Path, run: Run, spread: Spread) -> None:

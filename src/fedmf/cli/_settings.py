@@ -61,9 +61,9 @@ class Settings:
 
         return SNCP() if self.run["cluster"] else None
 
-    def tables(self) -> Tables:
-        """Return the tables without what is not set: TOML has no word for nothing."""
-        return {name: _set(getattr(self, name)) for name in TABLES}
+    def notes(self) -> Tables:
+        """Return what a run does not know by itself, without what is not set, for its TOML file."""
+        return {"run": _set(self.run), "data": _set(self.data)}
 
 
 def from_file(path: Path | None) -> Tables:

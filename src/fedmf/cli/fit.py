@@ -15,9 +15,7 @@ from fedmf.cli._options import Sectioned, data_options, given
 
 if TYPE_CHECKING:
     from fedmf.cli._data import Spread
-    from fedmf.cli._folders import Configuration
     from fedmf.cli._settings import Settings, Tables
-    from fedmf.engine import Position
     from fedmf.run import Run
 
 
@@ -53,7 +51,7 @@ def command(ctx: click.Context, /, source: str | None, **options: Any) -> int:
 def _begin(settings: Settings, options: dict[str, Any]) -> int:
     """Make a new run."""
     from fedmf.cli._data import absolute, spread
-    from fedmf.cli._folders import Configuration, need_out, prepare
+    from fedmf.cli._folders import need_out, prepare
     from fedmf.cli._show import working
     from fedmf.fitting import fit
 
@@ -65,33 +63,29 @@ def _begin(settings: Settings, options: dict[str, Any]) -> int:
     algorithm.check_sites(len(rows))
     settings.data = absolute(settings.data)
     prepare(out, overwrite=bool(options["overwrite"]))
-    configuration = Configuration(out, settings)
-    with _driven(settings, algorithm.name, options, configuration, out) as how:
+    with _driven(settings, algorithm.name, options, out) as how:
         run = fit(rows, problem, algorithm, seed=settings.run["seed"],
                   penalty=settings.make_penalty(), **how)  # fmt: skip
-    return _finish(run, sites, settings, configuration, out)
+    return _finish(run, sites, settings, out)
 
 
 def _go_on(folder: Path, flags: Tables, options: dict[str, Any]) -> int:
     """Go on with a saved run as it was made."""
     from fedmf.cli._data import absolute, spread
-    from fedmf.cli._folders import Configuration
     from fedmf.cli._settings import from_file, merged
     from fedmf.cli._show import working
     from fedmf.fitting import resume
-    from fedmf.storage import CONFIG, load
+    from fedmf.storage import load
 
     _refuse_changes(flags, options)
     run = load(folder)
-    settings = merged(from_file(folder / CONFIG), flags)
+    settings = merged({**from_file(None), **run.notes}, flags)
     with working("reading the data"):
         sites = spread(settings.data, run.seed)
     settings.data = absolute(settings.data)
-    configuration = Configuration(folder, settings)
-    algorithm = run.algorithm
-    with _driven(settings, algorithm.name, options, configuration, folder, run) as how:
+    with _driven(settings, run.algorithm.name, options, folder, run) as how:
         run = resume(run, sites.rows, penalty=settings.make_penalty(), **how)
-    return _finish(run, sites, settings, configuration, folder)
+    return _finish(run, sites, settings, folder)
 
 
 def _refuse_changes(flags: Tables, options: dict[str, Any]) -> None:
@@ -109,7 +103,6 @@ def _driven(
     settings: Settings,
     name: str,
     options: dict[str, Any],
-    configuration: Configuration,
     out: Path,
     run: Run | None = None,
 ) -> Iterator[dict[str, Any]]:
@@ -120,31 +113,25 @@ def _driven(
     with stoppable(), progress() as bar:
         watch = Watch(name, settings.run["rounds"], bar, done)
 
-        def after_round(position: Position) -> None:
-            configuration.keep()
-            watch(position)
-
         yield {
             "rounds": settings.run["rounds"],
             "tol": settings.run["tol"],
             "max_seconds": settings.run["max_seconds"],
             "checkpoint": out,
             "checkpoint_seconds": 30.0 if every is None else every,
-            "callback": after_round,
+            "callback": watch,
+            "notes": settings.notes(),
             "threads": options["threads"],
         }
         watch.finish()
 
 
-def _finish(
-    run: Run, sites: Spread, settings: Settings, configuration: Configuration, out: Path
-) -> int:
+def _finish(run: Run, sites: Spread, settings: Settings, out: Path) -> int:
     """Add the command's own files to the run's folder and say what came out."""
     from fedmf.cli._folders import PAGE, write_clusters
     from fedmf.cli._show import working
     from fedmf.report import write_page
 
-    configuration.keep()
     if settings.run["cluster"]:
         write_clusters(out, run, sites)
     with working("writing the report"):
