@@ -9,7 +9,7 @@ import cases
 import fedmf
 from fedmf.algorithms import Algorithm
 from fedmf.engine import begin, relative_change, rounds, set_up
-from fedmf.errors import NonFiniteError
+from fedmf.errors import NonFiniteError, ParameterError
 from fedmf.runtimes.local import LocalRuntime
 
 MGS = fedmf.FedMGS(q1=3, q2=5)
@@ -228,3 +228,17 @@ def test_it_is_an_arithmetic_error_and_one_of_fedmfs():
     assert issubclass(NonFiniteError, ArithmeticError)
     assert issubclass(NonFiniteError, fedmf.FedMFError)
     assert issubclass(fedmf.FedMGS, Algorithm)
+
+
+def test_a_start_by_name_is_found_across_the_sites_and_counted():
+    random = np.random.default_rng(0)
+    centres = random.random((3, 8))
+    sites = [centres[random.integers(0, 3, 20)] + 0.01 * random.random((20, 8)) for _ in range(4)]
+    run = cases.play(sites, MGS, 3, init="kmeans")
+    assert run.initial_objective < cases.play(sites, MGS, 3).initial_objective
+    assert {"groups", "assign"} <= set(run.ledger.frame().query("round == 0")["task"])
+    cases.same(cases.play(sites, MGS, 3, init="random"), cases.play(sites, MGS, 3))
+    with pytest.raises(
+        ParameterError, match=r"^init must be one of kmeans, random; got 'kmens'; d"
+    ):
+        cases.play(sites, MGS, 3, init="kmens")

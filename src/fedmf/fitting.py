@@ -25,8 +25,10 @@ from fedmf.problem import Problem
 from fedmf.rng import resolve_seed
 from fedmf.run import Run, row
 from fedmf.runtimes.local import LocalRuntime
+from fedmf.starts import begin_at, find
 from fedmf.stopping import Ending, Stopping
 
+Init: TypeAlias = Run | str | tuple[Any, Sequence[Any]] | None
 Notes: TypeAlias = dict[str, dict[str, Any]]
 Folder: TypeAlias = str | PathLike[str]
 # Given the history so far, returns the next round's rho (like `Problem.rho`), or None to leave it.
@@ -40,7 +42,7 @@ def fit(
     rounds: int = 500,
     tol: float = 1e-8,
     seed: int | None = 0,
-    init: Run | tuple[Any, Sequence[Any]] | None = None,
+    init: Init = None,
     *,
     max_seconds: float | None = None,
     penalty: PenaltySchedule | None = None,
@@ -58,7 +60,8 @@ def fit(
     problem, algorithm : what to minimise, and how.
     rounds, tol, max_seconds : stop at this round, at this relative change of F, after this time.
     seed : of everything random; None draws one, which the run records.
-    init : None for the paper's random start, (W0, [H0 of each site]), or a Run to start from.
+    init : None or "random" for the paper's start, "kmeans" for one found across the sites (see
+        `fedmf.starts`), (W0, [H0 of each site]), or a Run to start from.
     penalty : given the history's rows before a round, returns its rho (like `Problem.rho`), or
         None to leave it, as `SNCP` does.
     checkpoint : a folder to save the run in, every `checkpoint_seconds` and at its end.
@@ -77,13 +80,16 @@ def fit(
     stopping = Stopping(rounds, tol, max_seconds)
     data = as_sites(sites)
     algorithm.check_sites(len(data.rows))
-    W, H = _start(init, data, problem.rank)
+    start = find(init) if isinstance(init, str) else None
+    W, H = _start(None if start else init, data, problem.rank)
     with threads_of(check_threads(threads)):
         runtime = LocalRuntime(data.rows, data.features)
         known, federation = set_up(runtime)
         goal = problem.goal(known)
         if H is not None:
             runtime.place([Given(own) for own in H])
+        if start is not None:
+            W = begin_at(start, goal, federation, data.dtype, seed)
         position = begin(algorithm, goal, federation, seed, W, data.dtype)
         run = Run(
             problem=problem,
@@ -96,7 +102,8 @@ def fit(
             rows=[],
             ledger=federation.ledger,
             initial_objective=position.objective,
-            settings={"rounds": int(rounds), "tol": float(tol), "seed": seed},
+            settings={"rounds": int(rounds), "tol": float(tol), "seed": seed}
+            | ({"init": init} if isinstance(init, str) else {}),
             features=data.features[0],
             notes=notes or {},
         )

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from fedmf.baselines import lloyd, points
-from fedmf.baselines.points import Points, pick
+from fedmf import lloyd, points
 from fedmf.blocks import cut
+from fedmf.points import Points, pick
 from fedmf.sites import Cohort
 
 X = np.random.default_rng(0).normal(size=(50, 7))

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fedmf.arrays import Array, IntArray, Scalar
-from fedmf.baselines.points import BoolArray, Flags, Labels, Points
 from fedmf.border import as_sites
 from fedmf.checks import check_integer, check_type
 from fedmf.engine import converse, set_up
@@ -23,6 +22,7 @@ from fedmf.errors import ParameterError
 from fedmf.ledger import Ledger
 from fedmf.messages import Answer, Exchange, Request, Runtime, Task, ask
 from fedmf.parallel import threads as threads_of
+from fedmf.points import BoolArray, Flags, Labels, Points
 from fedmf.rng import resolve_seed
 from fedmf.runtimes.local import LocalRuntime
 from fedmf.sites import Cohort

@@ -33,11 +33,11 @@ import numpy as np
 
 from fedmf.arrays import Array, IntArray, Rows, Scalar
 from fedmf.baselines.base import LABEL, Result, Rival, Scene, answer_label, label
-from fedmf.baselines.lloyd import draw, solve
-from fedmf.baselines.points import Flags, Labels, Points, pick
 from fedmf.baselines.rows import Weighted, expose, like, pack, together, unpack
 from fedmf.checks import check_integer
+from fedmf.lloyd import draw, solve
 from fedmf.messages import Exchange, Task, ask
+from fedmf.points import Flags, Labels, Points, pick
 from fedmf.private import Columns, Shared
 from fedmf.rng import stream
 from fedmf.sites import Cohort

@@ -29,12 +29,12 @@ import numpy as np
 
 from fedmf.arrays import Array, IntArray, Scalar
 from fedmf.baselines.base import Final, Outcome, Result, Rival, Scene, finish, result
-from fedmf.baselines.lloyd import solve
-from fedmf.baselines.points import BoolArray, Flags, Labels, Points, pick
 from fedmf.baselines.rows import Weighted, pack, together, unpack
 from fedmf.checks import check_integer, check_real
 from fedmf.errors import ParameterError
+from fedmf.lloyd import solve
 from fedmf.messages import Exchange, Task, ask
+from fedmf.points import BoolArray, Flags, Labels, Points, pick
 from fedmf.rng import stream
 from fedmf.sites import Cohort
 

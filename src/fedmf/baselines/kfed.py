@@ -28,12 +28,12 @@ from sklearn.utils.extmath import randomized_svd
 
 from fedmf.arrays import Array, IntArray, Scalar
 from fedmf.baselines.base import Final, Outcome, Result, Rival, Scene, finish, result
-from fedmf.baselines.lloyd import Solution, descend, means, padded, solve
-from fedmf.baselines.points import Flags, Labels, Points, dense
 from fedmf.baselines.rows import Sent, expose, like, pack, unpack
 from fedmf.checks import check_integer
 from fedmf.errors import ParameterError
+from fedmf.lloyd import Solution, descend, means, padded, solve
 from fedmf.messages import Exchange, Task, ask
+from fedmf.points import Flags, Labels, Points, dense
 from fedmf.rng import stream
 from fedmf.sites import Cohort
 

@@ -37,11 +37,11 @@ from fedmf.baselines.base import (
     label,
     result,
 )
-from fedmf.baselines.lloyd import descend, means, seeds
-from fedmf.baselines.points import Flags, Labels, Points, pick
 from fedmf.baselines.rows import Sent, pack, together, unpack
 from fedmf.checks import check_integer, check_real, unknown
+from fedmf.lloyd import descend, means, seeds
 from fedmf.messages import Exchange, Task, ask
+from fedmf.points import Flags, Labels, Points, pick
 from fedmf.private import Columns
 from fedmf.rng import stream
 from fedmf.sites import Cohort

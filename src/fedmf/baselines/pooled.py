@@ -13,11 +13,11 @@ import numpy as np
 from fedmf.algorithms import FedMGS
 from fedmf.arrays import Array, IntArray
 from fedmf.baselines.base import Clustering
-from fedmf.baselines.lloyd import means
-from fedmf.baselines.points import Points
 from fedmf.border import as_rows
 from fedmf.checks import check_integer
 from fedmf.ledger import Ledger
+from fedmf.lloyd import means
+from fedmf.points import Points
 from fedmf.rng import resolve_seed, stream
 
 SENDS = "every sample: a pooled reference, not a federated method"

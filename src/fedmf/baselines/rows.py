@@ -13,9 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from fedmf.arrays import Array, Rows
-from fedmf.baselines.lloyd import Solution
-from fedmf.baselines.points import BoolArray, Points, dense, pick
 from fedmf.blocks import stack
+from fedmf.lloyd import Solution
+from fedmf.points import BoolArray, Points, dense, pick
 from fedmf.sites import Cohort
 
 Indices = Any  # whole numbers of the width that the message needs

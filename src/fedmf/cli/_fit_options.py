@@ -48,6 +48,8 @@ _RUN = (
             help="Stop below this relative change of the objective  [default: 1e-8]"),
     setting("run", "--max-seconds", type=float, help="Stop after this time"),
     setting("run", "--seed", type=int, help="Seed of everything random  [default: 0]"),
+    setting("run", "--init", metavar="NAME",
+            help="Where to begin: random, or kmeans across the sites  [default: random]"),
     setting("run", "--cluster/--no-cluster", is_flag=True,
             help="Let the penalty grow until each sample has one cluster (SNCP)"),
 )

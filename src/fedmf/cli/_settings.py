@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from fedmf.problem import Problem
 
 TABLES = ("problem", "algorithm", "run", "data")
-RUN = {"rounds": 500, "tol": 1e-8, "seed": 0, "cluster": False, "max_seconds": None}
+RUN = {
+    "rounds": 500,
+    "tol": 1e-8,
+    "seed": 0,
+    "init": None,
+    "cluster": False,
+    "max_seconds": None,
+}
 Tables = dict[str, dict[str, Any]]
 
 

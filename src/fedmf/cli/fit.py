@@ -64,7 +64,7 @@ def _begin(settings: Settings, options: dict[str, Any]) -> int:
     settings.data = absolute(settings.data)
     prepare(out, overwrite=bool(options["overwrite"]))
     with _driven(settings, algorithm.name, options, out) as how:
-        run = fit(rows, problem, algorithm, seed=settings.run["seed"],
+        run = fit(rows, problem, algorithm, seed=settings.run["seed"], init=settings.run["init"],
                   penalty=settings.make_penalty(), **how)  # fmt: skip
     return _finish(run, sites, settings, out)
 
@@ -91,7 +91,7 @@ def _go_on(folder: Path, flags: Tables, options: dict[str, Any]) -> int:
 def _refuse_changes(flags: Tables, options: dict[str, Any]) -> None:
     """Refuse options that would make another run of the one to go on with."""
     fixed = [*flags["problem"], *flags["algorithm"]]
-    fixed += [key for key in ("seed", "cluster") if key in flags["run"]]
+    fixed += [key for key in ("seed", "init", "cluster") if key in flags["run"]]
     fixed += [key for key in ("out", "config", "overwrite") if options[key]]
     if fixed:
         name = "algorithm" if fixed[0] == "name" else fixed[0].replace("_", "-")

@@ -1,16 +1,23 @@
-"""How well clusters fit known classes; the numbers of the clusters do not matter.
+"""How well clusters fit known classes, and what can be said of clusters without any.
 
-Classes are for judging a clustering, never for finding one or for choosing among several.
+The numbers of the clusters do not matter. Classes are for judging a clustering, never for finding
+one or for choosing among several, and nobody is asked for them: `summary` does without.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fedmf.clustering.columns import orthogonality
 from fedmf.errors import InputError
+
+if TYPE_CHECKING:
+    from fedmf.run import Run
 
 
 def accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
@@ -47,6 +54,59 @@ def contingency(classes: ArrayLike, clusters: ArrayLike) -> NDArray[np.int64]:
     counts = np.zeros((first.max() + 1, second.max() + 1), dtype=np.int64)
     np.add.at(counts, (first, second), 1)
     return counts
+
+
+def against(classes: ArrayLike, clusters: ArrayLike) -> dict[str, float]:
+    """Return all figures that need classes, by name."""
+    figures = {"accuracy": accuracy, "nmi": nmi, "ari": ari, "purity": purity}
+    return {name: figure(classes, clusters) for name, figure in figures.items()}
+
+
+def stability(clusterings: Sequence[ArrayLike]) -> float:
+    """Return how alike several clusterings of the same samples are: the mean ARI of two of them.
+
+    They are those of runs that differ in their seed, say. 1: all the same.
+    """
+    if len(clusterings) < 2:
+        raise InputError(f"clusterings must hold at least 2, got {len(clusterings)}")
+    return float(np.mean([ari(one, other) for one, other in combinations(clusterings, 2)]))
+
+
+def cluster_sizes(clusters: ArrayLike, count: int) -> NDArray[np.int64]:
+    """Return how many samples each of the K clusters has, (K,)."""
+    return np.bincount(np.asarray(clusters), minlength=count)
+
+
+def summary(
+    run: Run,
+    sites: Sequence[Any] | None = None,
+    classes: Sequence[ArrayLike] | None = None,
+    n_min: int = 5,
+) -> dict[str, Any]:
+    """Return what can be said of a run's clusters.
+
+    Parameters
+    ----------
+    run : a run; its objective, orthogonality and cluster sizes need nothing else.
+    sites : the run's data, for the silhouette across sites.
+    classes : for each site its samples' classes, where they are known, for what `against` gives.
+    n_min : as in `silhouette`.
+    """
+    from fedmf.clustering.silhouette import silhouette
+
+    K, labels = run.problem.rank, run.labels
+    sizes = cluster_sizes(np.concatenate(labels), K)
+    found = {
+        "objective": run.position.objective,
+        "orthogonality": orthogonality(run.H),
+        "sizes": sizes.tolist(),
+        "empty": int((sizes == 0).sum()),
+    }
+    if sites is not None:
+        found["silhouette"] = silhouette(sites, labels, n_min, K).mean
+    if classes is not None:
+        found |= against(np.concatenate(list(map(np.asarray, classes))), np.concatenate(labels))
+    return found
 
 
 def _pair(classes: ArrayLike, clusters: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -17,8 +17,7 @@ from fedmf.clustering import SNCP, labels, memberships
 from fedmf.constraints import Constraint
 from fedmf.errors import DataError
 from fedmf.estimators._base import Factorisation
-from fedmf.fitting import PenaltySchedule
-from fedmf.run import Run
+from fedmf.fitting import Init, PenaltySchedule
 
 
 class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
@@ -40,7 +39,8 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
         "free" or (lower, upper).
     max_iter, tol : the limit of rounds, and the relative change of F at which a run ends. SNCP
         needs 1000 rounds and more; `run_.status` says how a run ended.
-    init : None for a random start, a `Run`, or (W0, [H0 of each site]).
+    init : None for a random start, "kmeans" for one found across the sites, a `Run`, or
+        (W0, [H0 of each site]).
     random_state : an integer is the run's seed; None or a RandomState draws one.
     warm_start : start from the W and H of the last fit, where W has the right shape; rho starts
         anew.
@@ -75,7 +75,7 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
         bounds: str | tuple[float, float] | Constraint = "data",
         max_iter: int = 2000,
         tol: float = 1e-8,
-        init: Run | tuple[Any, Any] | None = None,
+        init: Init = None,
         random_state: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,

@@ -13,7 +13,7 @@ from fedmf.arrays import Array, Rows
 from fedmf.constraints import Constraint
 from fedmf.errors import DataError
 from fedmf.estimators._base import Factorisation
-from fedmf.run import Run
+from fedmf.fitting import Init
 
 
 class FederatedNMF(Factorisation):
@@ -34,7 +34,8 @@ class FederatedNMF(Factorisation):
     bounds : W's set: "data" (between the smallest and the largest entry of X), "nonnegative",
         or (lower, upper).
     max_iter, tol : the limit of rounds, and the relative change of F at which a run ends.
-    init : None for a random start, a `Run`, or (W0, [H0 of each site]).
+    init : None for a random start, "kmeans" for one found across the sites, a `Run`, or
+        (W0, [H0 of each site]).
     random_state : an integer is the run's seed; None or a RandomState draws one.
     warm_start : start from the W and H of the last fit, where W has the right shape.
     n_jobs : how many threads; None: as many as there are cores. The result does not depend on it.
@@ -67,7 +68,7 @@ class FederatedNMF(Factorisation):
         bounds: str | tuple[float, float] | Constraint = "data",
         max_iter: int = 500,
         tol: float = 1e-8,
-        init: Run | tuple[Any, Any] | None = None,
+        init: Init = None,
         random_state: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,

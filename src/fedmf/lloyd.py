@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedmf.arrays import Array, IntArray
-from fedmf.baselines.points import BoolArray, Points, dense, pick
+from fedmf.points import BoolArray, Points, dense, pick
 
 ITERATIONS = 300
 
