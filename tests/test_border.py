@@ -353,9 +353,9 @@ H0 = cases.federation()[1][1]
         (start(H=[[[1, 2], [3]], *H0[1:]]), "^init: H0 of site 0: the rows differ", ValueError),
         (start(H=5), "^init: H0 must be a list with one of each site, got int", TypeError),
         (start(W=object()), "^init: W0: expected numbers", TypeError),
-        (5, "^init must be None, a Run, or a pair", TypeError),
-        (start()[:1], "^init must be None, a Run, or a pair", TypeError),
-        ("ab", "^init must be None, a Run, or a pair", TypeError),
+        (5, "^init must be None, a name, a Run, or a pair", TypeError),
+        (start()[:1], "^init must be None, a name, a Run, or a pair", TypeError),
+        ("ab", "^init must be one of kmeans, random; got .ab.", ValueError),
     ],
 )
 def test_a_start_that_cannot_be_used(given, what, kind, sites):

@@ -180,7 +180,7 @@ def test_errors_about_data(data, sites, text):
         ({"bounds": "dta"}, "bounds must be one of 'data', .*; got 'dta'"),
         ({"max_iter": 0}, "max_iter must be an integer of at least 1, got 0"),
         ({"tol": -1}, "tol must be a .*number of at least 0, got -1"),
-        ({"init": 3}, "init must be None, a Run, or a pair"),
+        ({"init": 3}, "init must be None, a name, a Run, or a pair"),
         ({"random_state": -1}, "random_state must be a nonnegative integer, got -1"),
         ({"random_state": "x"}, "random_state must be None, an integer or a RandomState, got 'x'"),
         ({"warm_start": 1}, "warm_start must be True or False, got 1"),

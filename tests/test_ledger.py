@@ -138,7 +138,7 @@ def test_communication_adds_up_from_round_zero(sites):
     assert total.index.tolist() == [0, 1, 2, 3]
     book = run.ledger.frame()
     assert total["uplink_bytes"].iloc[-1] == book["uplink_bytes"].sum()
-    assert total["counted_reals"].tolist() == [(s + 1) * P * (M * K + K * K) for s in range(4)]
+    assert total["uplink_reals"].tolist() == [(s + 1) * P * (M * K + K * K) for s in range(4)]
 
 
 def test_an_empty_ledger_has_its_columns():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
@@ -18,6 +18,14 @@ IntArray: TypeAlias = NDArray[np.int64]
 Scalar: TypeAlias = Any
 # A matrix that is dense or scipy's CSR, samples in rows; scipy ships no types.
 Rows: TypeAlias = Any
+
+
+@lru_cache(maxsize=8)
+def first_integers(count: int) -> IntArray:
+    """Return 0, 1, ..., count - 1: the same array each time, not to be written to."""
+    found = np.arange(count)
+    found.flags.writeable = False
+    return found
 
 
 def largest_eigenvalue(A: Array) -> float:

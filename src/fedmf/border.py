@@ -88,7 +88,7 @@ def _names(data: Any) -> tuple[str, ...] | None:
 def as_start(init: Any, sites: Sites, rank: int) -> tuple[Array, list[Array]]:
     """Check a user's start (W0, [H0 of each site]); W0 is (M, K), each H0 (K, n_p)."""
     if not isinstance(init, tuple | list) or len(init) != 2:
-        raise InputTypeError("init must be None, a Run, or a pair (W0, [H0 of each site])")
+        raise InputTypeError("init must be None, a name, a Run, or a pair (W0, [H0 of each site])")
     W0, H0 = init
     if not isinstance(H0, Sequence | np.ndarray):
         raise InputTypeError(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from fedmf.algorithms.base import Algorithm, Begin, Draw, random_W, start_scale
-from fedmf.arrays import Array, IntArray
+from fedmf.arrays import Array, IntArray, first_integers
 from fedmf.errors import NonFiniteError
 from fedmf.ledger import SETUP, Ledger
 from fedmf.messages import Exchange, Method, Runtime, ask
@@ -52,7 +52,7 @@ class Federation(NamedTuple):
     @property
     def everyone(self) -> IntArray:
         """All sites."""
-        return np.arange(len(self.sizes))
+        return first_integers(len(self.figures))
 
 
 def converse(
@@ -89,7 +89,7 @@ def begin(
 ) -> Position:
     """Bring server and sites to where round 1 begins."""
     start = perf_counter()
-    W = random_W(goal, dtype, seed) if W is None else W
+    W = goal.w_set.project(random_W(goal, dtype, seed)) if W is None else W
 
     def exchange() -> Exchange[Any]:
         order = Begin(np.float64(start_scale(goal)), np.int64(seed))

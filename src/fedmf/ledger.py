@@ -20,6 +20,7 @@ from fedmf.messages import Answer, Request, Task
 if TYPE_CHECKING:
     import pandas as pd
 
+COUNTS = ("uplink_reals", "uplink_bytes", "downlink_bytes")
 SETUP = 0  # the number of the round before round 1
 
 
@@ -34,6 +35,12 @@ class Entry(NamedTuple):
     up_bytes: IntArray
     down_bytes: int
     counted: bool
+
+    def totals(self) -> dict[str, int]:
+        """Return what all its sites together sent and received."""
+        reals = int((self.uploads * self.up_reals).sum()) if self.counted else 0
+        sent = int(((self.uploads > 0) * self.up_bytes).sum())
+        return dict(zip(COUNTS, (reals, sent, self.down_bytes * len(self.sites)), strict=True))
 
 
 @dataclass
@@ -55,12 +62,13 @@ class Ledger:
 
     def totals(self, round_: int) -> dict[str, int]:
         """Return what the last round sent: reals by the formula, bytes up and bytes down."""
-        found = list(takewhile(lambda entry: entry.round == round_, reversed(self.entries)))
-        return {
-            "uplink_reals": sum(int((e.uploads * e.up_reals).sum()) for e in found if e.counted),
-            "uplink_bytes": sum(int(((e.uploads > 0) * e.up_bytes).sum()) for e in found),
-            "downlink_bytes": sum(e.down_bytes * len(e.sites) for e in found),
-        }
+        found = [entry.totals() for entry in takewhile(lambda e: e.round == round_,
+                                                       reversed(self.entries))]  # fmt: skip
+        return {name: sum(totals[name] for totals in found) for name in COUNTS}
+
+    def by_round(self) -> list[dict[str, int]]:
+        """Return what every request sent, with its round."""
+        return [{"round": entry.round, **entry.totals()} for entry in self.entries]
 
     def frame(self) -> pd.DataFrame:
         """Return a line for each round, task and site; counted: by the paper's formula."""

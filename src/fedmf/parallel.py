@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import cache
+from threading import Lock
 from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -28,7 +29,8 @@ _POOL: ContextVar[ThreadPoolExecutor | None] = ContextVar("pool", default=None)
 def threads(count: int | None = None) -> Iterator[None]:
     """Let `each` use so many threads inside the block; None: one for each core."""
     count = count or os.cpu_count() or 1
-    with ThreadPoolExecutor(count) as pool, _blas().limit(limits=1, user_api="blas"):
+    # In the pool's own threads `each` goes one by one, or they would wait for each other.
+    with _single_blas, ThreadPoolExecutor(count, initializer=lambda: _POOL.set(None)) as pool:
         token = _POOL.set(pool if count > 1 else None)
         try:
             yield
@@ -39,16 +41,41 @@ def threads(count: int | None = None) -> Iterator[None]:
 def each(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
     """Return function(item) for each item, in order; when one fails, nothing is left running."""
     work: Sequence[T] = list(items)
-    pool = _POOL.get()  # None in the pool's own threads, which start with an empty context
+    pool = _POOL.get()
     if pool is None or len(work) < 2:
         return [function(item) for item in work]
-    futures = [pool.submit(function, item) for item in work]
+    futures: list[Future[R]] = []
     try:
+        futures.extend(pool.submit(function, item) for item in work)
         return [future.result() for future in futures]
     finally:
         for future in futures:
             future.cancel()
         wait(futures)
+
+
+class _SingleBlas:
+    """Holds BLAS to one thread while any run is on: the limit belongs to the whole process."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._limits = ExitStack()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                self._limits.enter_context(_blas().limit(limits=1, user_api="blas"))
+            self._users += 1
+
+    def __exit__(self, *failure: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limits.close()
+
+
+_single_blas = _SingleBlas()
 
 
 @cache

@@ -102,8 +102,9 @@ class Run:
     @property
     def communication(self) -> pd.DataFrame:
         """What was sent in all, by round: the set-up and the first upload are round 0."""
-        book = self.ledger.frame().drop(columns=["task", "site"])
-        return book.groupby("round").sum().cumsum()
+        import pandas as pd
+
+        return pd.DataFrame(self.ledger.by_round()).groupby("round").sum().cumsum()
 
     def save(self, folder: str | PathLike[str]) -> None:
         """Write the run's folder."""

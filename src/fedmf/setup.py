@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fedmf.arrays import Array, Rows, Scalar
 from fedmf.blocks import entries, squared_norm
 from fedmf.errors import DataError, SiteMismatchError
+from fedmf.faults import refuse_non_finite
 from fedmf.messages import Exchange, Nothing, Task, ask
 from fedmf.parallel import each
 from fedmf.problem import Known
@@ -110,7 +111,7 @@ def _figures(
     lowest, highest = np.min(lows), np.max(highs)  # both NaN where a block's is
     absolute, total = map(sum, sums)
     if not np.isfinite((lowest, highest)).all():
-        _refuse_non_finite(data)
+        refuse_non_finite(data)
     if not np.isfinite((absolute, total)).all():
         raise DataError(
             f"site {data.sites[0]}: entries up to {max(-lowest, highest):.1e} are too large, their "
@@ -131,21 +132,6 @@ def _block_figures(block: Rows) -> tuple[float, float, float, float]:
     high = values.max() if zero is None else values.max(initial=zero)
     absolute = np.abs(values).sum(dtype=np.float64)
     return float(low), float(high), float(absolute), squared_norm(block)
-
-
-def _refuse_non_finite(data: Cohort) -> None:
-    """Say where the first entry is that is not a number."""
-    first = 0
-    for block in data.blocks:
-        dense = block if isinstance(block, np.ndarray) else block.toarray()
-        bad = np.argwhere(~np.isfinite(dense))
-        if len(bad):
-            row, column = bad[0]
-            raise DataError(
-                f"site {data.sites[0]}: {dense[row, column]} at row {first + row}, column "
-                f"{column}: every entry must be a finite number"
-            )
-        first += block.shape[0]
 
 
 def _names(

@@ -174,7 +174,7 @@ def test_what_was_sent_is_the_sum_of_the_ledger(folders):
     record = read(folders[0])
     total = record.run.communication.iloc[-1]
     sent = communication(record.run)
-    assert sent == (total["counted_reals"], total["uplink_bytes"], total["downlink_bytes"])
+    assert sent == (total["uplink_reals"], total["uplink_bytes"], total["downlink_bytes"])
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])

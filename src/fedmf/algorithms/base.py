@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from fedmf.arrays import Array, IntArray, Scalar
+from fedmf.arrays import Array, IntArray, Scalar, first_integers
 from fedmf.checks import check_integer
 from fedmf.errors import ParameterError
 from fedmf.messages import Exchange, Nothing, Task
@@ -40,7 +40,7 @@ class Draw(NamedTuple):
     @property
     def everyone(self) -> IntArray:
         """All sites."""
-        return np.arange(len(self.sizes))
+        return first_integers(len(self.sizes))
 
 
 @dataclass(frozen=True, kw_only=True)

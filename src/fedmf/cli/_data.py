@@ -7,8 +7,10 @@ A built-in data set and a partition can have options of their own, written behin
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -26,16 +28,38 @@ KEYS = ("source", "sites", "labels", "samples", "partition", "n_sites", "data_di
 class Spread(NamedTuple):
     """A table spread over sites."""
 
-    table: Table
+    table: Table  # its X is None where the sites' rows are apart
     places: list[IntArray]  # which rows of the table each site has
     names: list[str]  # the sites', where the data name them
+    apart: list[Rows] | None = None  # each site's rows, where they have a file each
 
     @property
     def rows(self) -> list[Rows]:
         """Each site's rows, (n_p, M)."""
         from fedmf.partitions import split
 
-        return split(self.table.X, self.places)
+        return split(self.table.X, self.places) if self.apart is None else self.apart
+
+    @contextmanager
+    def mapped(self, beside: Path) -> Iterator[list[Rows]]:
+        """Give each site's rows; what is too large for memory is put in order in a file meanwhile.
+
+        That file is in a temporary folder beside the one that is named.
+        """
+        from fedmf.partitions._split import is_too_large, rewrite
+
+        if self.apart is not None or not is_too_large(self.table.X, self.places):
+            yield self.rows
+            return
+        place = beside.resolve().parent
+        place.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".fedmf-", dir=place) as folder:
+            click.echo(
+                f"note: the sites' rows are scattered over a file too large for memory; they are "
+                f"written site by site to {folder} for this run",
+                err=True,
+            )
+            yield rewrite(self.table.X, self.places, Path(folder) / "rows.npy")
 
     @property
     def classes(self) -> Any:
@@ -51,17 +75,18 @@ def read(data: dict[str, Any]) -> Table:
     if not data.get("source"):
         raise click.UsageError("name the data: a file, a folder or one of `fedmf data list`")
     source, options = with_options(str(data["source"]), datasets.names())
-    columns = {key: data[key] for key in ("sites", "labels", "samples") if data.get(key)}
-    return datasets.load(source, data_dir=data.get("data_dir"), **columns, **options)
+    return datasets.load(source, data_dir=data.get("data_dir"), **_columns(data), **options)
 
 
-def spread(data: dict[str, Any], seed: int) -> Spread:
-    """Read the data and spread them over sites."""
+def spread(data: dict[str, Any], seed: int, *, apart: bool = False) -> Spread:
+    """Read the data and spread them over sites; `apart`: a folder's files are not put together."""
+    if apart and _is_folder(data.get("source")):
+        _refuse_partition(data)
+        return _by_file(data)
     table = read(data)
     asked, partition = data.get("n_sites"), data.get("partition")
     if table.sites is not None:
-        if asked is not None or partition not in (None, "column"):
-            raise ParameterError("the data name their sites: leave out --partition and --n-sites")
+        _refuse_partition(data)
         return _by_column(table)
     if partition is None and asked is None:
         click.echo(
@@ -71,6 +96,34 @@ def spread(data: dict[str, Any], seed: int) -> Spread:
         )
         return Spread(table, [np.arange(table.X.shape[0])], [])
     return Spread(table, _dealt(table, partition or "iid", asked, seed), [])
+
+
+def _refuse_partition(data: dict[str, Any]) -> None:
+    if data.get("n_sites") is not None or data.get("partition") not in (None, "column"):
+        raise ParameterError("the data name their sites: leave out --partition and --n-sites")
+
+
+def _is_folder(source: Any) -> bool:
+    named = bool(source) and not _is_builtin("source", source)
+    return named and Path(str(source)).expanduser().is_dir()
+
+
+def _by_file(data: dict[str, Any]) -> Spread:
+    """Return the files of a folder as sites, in the order of their names, each left where it is."""
+    from fedmf import datasets
+    from fedmf.datasets._files import facts
+
+    folder = Path(str(data["source"])).expanduser()
+    tables = datasets.load_sites(folder, **_columns(data))
+    edges = np.cumsum([0, *(table.X.shape[0] for table in tables.values())])
+    spans = dict(zip(tables, map(np.arange, edges[:-1], edges[1:]), strict=True))
+    names = sorted(tables)
+    rows = [tables[name].X for name in names]
+    return Spread(facts(folder, tables), [spans[name] for name in names], names, rows)
+
+
+def _columns(data: dict[str, Any]) -> dict[str, Any]:
+    return {key: data[key] for key in ("sites", "labels", "samples") if data.get(key)}
 
 
 def _by_column(table: Table) -> Spread:
@@ -123,8 +176,13 @@ def absolute(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_path(key: str, value: Any) -> bool:
-    named = key in ("source", "sites", "labels", "data_dir")
-    return named and Path(str(value)).expanduser().exists() and not _is_builtin(key, value)
+    from fedmf.datasets._files import names_file
+
+    if key in ("sites", "labels"):  # else a column, even where a file has its name
+        named = names_file(value)
+    else:
+        named = key in ("source", "data_dir") and not _is_builtin(key, value)
+    return named and Path(str(value)).expanduser().exists()
 
 
 def _is_builtin(key: str, value: Any) -> bool:

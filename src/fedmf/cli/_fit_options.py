@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from click import FloatRange
+
 from fedmf.cli._options import F, setting
 from fedmf.cli._types import Bounds, Steps
 
@@ -59,7 +61,7 @@ _OUTPUT = (
     setting("output", "--resume", metavar="RUN", help="Go on with a run that was stopped"),
     setting("output", "--config", metavar="FILE",
             help="Settings from a .toml file such as a run's config.toml; options win over it"),
-    setting("output", "--checkpoint-every", metavar="SECONDS", type=float,
+    setting("output", "--checkpoint-every", metavar="SECONDS", type=FloatRange(min=0),
             help="How often the run is saved while it goes on  [default: 30]"),
     setting("output", "--threads", type=int,
             help="How many threads; changes no result  [default: all cores]"),

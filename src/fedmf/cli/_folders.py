@@ -19,7 +19,10 @@ PAGE, CLUSTERS = "report.html", "clusters.csv"
 
 
 def prepare(folder: Path, *, overwrite: bool) -> None:
-    """Make a folder for a new run, or refuse one that holds something else."""
+    """Make a folder for a new run, or refuse one that holds something else.
+
+    A run to be replaced stays until the new one is saved over it.
+    """
     from fedmf.storage import CONFIG, HISTORY, LEDGER, MODEL, RESOLVED
 
     if folder.exists() and not folder.is_dir():
@@ -35,8 +38,6 @@ def prepare(folder: Path, *, overwrite: bool) -> None:
             "replace it by --overwrite, or name another --out"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    for name in own:
-        (folder / name).unlink(missing_ok=True)
 
 
 def write_clusters(folder: Path, run: Run, spread: Spread) -> None:

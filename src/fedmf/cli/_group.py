@@ -90,9 +90,8 @@ def _refuse(error: Exception) -> int:
     if isinstance(error, click.ClickException):
         return complain(error.format_message())
     if isinstance(error, OSError) and not isinstance(error, FedMFError):
-        if error.filename is None:
-            raise error
-        return complain(f"{error.filename}: {error.strerror}")
+        said = error.strerror or str(error)
+        return complain(said if error.filename is None else f"{error.filename}: {said}")
     return complain(str(error))
 
 

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from fedmf.clustering import SNCP
     from fedmf.problem import Problem
 
+WHOLE, REAL, TEXT, CHOICE = "a whole number", "a number", "text", "true or false"
+KINDS: dict[str, tuple[type, ...]] = {
+    WHOLE: (int,),
+    REAL: (int, float),
+    TEXT: (str,),
+    CHOICE: (bool,),
+}
 TABLES = ("problem", "algorithm", "run", "data")
 RUN = {
     "rounds": 500,
@@ -29,6 +36,15 @@ RUN = {
     "cluster": False,
     "max_seconds": None,
 }
+RUN_KINDS = {
+    "rounds": WHOLE,
+    "tol": REAL,
+    "seed": WHOLE,
+    "init": TEXT,
+    "cluster": CHOICE,
+    "max_seconds": REAL,
+}
+DATA_KINDS = {key: WHOLE if key == "n_sites" else TEXT for key in KEYS}
 Tables = dict[str, dict[str, Any]]
 
 
@@ -42,9 +58,9 @@ class Settings:
     data: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Fill in the defaults; refuse entries that nobody reads."""
-        _known("run", self.run, RUN)
-        _known("data", self.data, KEYS)
+        """Fill in the defaults; refuse entries that nobody reads or that are of another kind."""
+        _known("run", self.run, RUN_KINDS)
+        _known("data", self.data, DATA_KINDS)
         self.run = {**RUN, **self.run}
         self.algorithm = {"name": "fedmgs", **self.algorithm}
 
@@ -106,7 +122,11 @@ def _set(table: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in table.items() if value is not None}
 
 
-def _known(name: str, table: dict[str, Any], allowed: Any) -> None:
-    for key in table:
+def _known(name: str, table: dict[str, Any], allowed: dict[str, str]) -> None:
+    for key, value in table.items():
         if key not in allowed:
             raise ParameterError(f"[{name}] has no entry {key!r}; it has {', '.join(allowed)}")
+        kind = allowed[key]
+        fits = isinstance(value, KINDS[kind]) and (kind == CHOICE or not isinstance(value, bool))
+        if value is not None and not fits:
+            raise ParameterError(f"[{name}] {key} must be {kind}, got {value!r}")

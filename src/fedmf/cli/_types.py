@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 
-class Steps(click.ParamType[Any]):
+class Steps(click.ParamType):  # type: ignore[type-arg]
     """A number of steps, or a schedule: 10, diminishing:10."""
 
     name = "steps"
@@ -23,7 +23,7 @@ class Steps(click.ParamType[Any]):
         return {"diminishing": count} if head == "diminishing" else count
 
 
-class Bounds(click.ParamType[Any]):
+class Bounds(click.ParamType):  # type: ignore[type-arg]
     """A set for W: a name, or two numbers with a colon."""
 
     name = "bounds"

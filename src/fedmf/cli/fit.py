@@ -58,12 +58,11 @@ def _begin(settings: Settings, options: dict[str, Any]) -> int:
     out = need_out(options["out"])
     problem, algorithm = settings.make_problem(), settings.make_algorithm()
     with working("reading the data"):
-        sites = spread(settings.data, settings.run["seed"])
-        rows = sites.rows
-    algorithm.check_sites(len(rows))
+        sites = spread(settings.data, settings.run["seed"], apart=True)
+    algorithm.check_sites(len(sites.places))
     settings.data = absolute(settings.data)
     prepare(out, overwrite=bool(options["overwrite"]))
-    with _driven(settings, algorithm.name, options, out) as how:
+    with _driven(settings, algorithm.name, options, out) as how, sites.mapped(out) as rows:
         run = fit(rows, problem, algorithm, seed=settings.run["seed"], init=settings.run["init"],
                   penalty=settings.make_penalty(), **how)  # fmt: skip
     return _finish(run, sites, settings, out)
@@ -81,10 +80,11 @@ def _go_on(folder: Path, flags: Tables, options: dict[str, Any]) -> int:
     run = load(folder)
     settings = merged({**from_file(None), **run.notes}, flags)
     with working("reading the data"):
-        sites = spread(settings.data, run.seed)
+        sites = spread(settings.data, run.seed, apart=True)
     settings.data = absolute(settings.data)
-    with _driven(settings, run.algorithm.name, options, folder, run) as how:
-        run = resume(run, sites.rows, penalty=settings.make_penalty(), **how)
+    driven = _driven(settings, run.algorithm.name, options, folder, run)
+    with driven as how, sites.mapped(folder) as rows:
+        run = resume(run, rows, penalty=settings.make_penalty(), **how)
     return _finish(run, sites, settings, folder)
 
 
@@ -128,12 +128,14 @@ def _driven(
 
 def _finish(run: Run, sites: Spread, settings: Settings, out: Path) -> int:
     """Add the command's own files to the run's folder and say what came out."""
-    from fedmf.cli._folders import PAGE, write_clusters
+    from fedmf.cli._folders import CLUSTERS, PAGE, write_clusters
     from fedmf.cli._show import working
     from fedmf.report import write_page
 
     if settings.run["cluster"]:
         write_clusters(out, run, sites)
+    else:
+        (out / CLUSTERS).unlink(missing_ok=True)  # of a run that this one replaced
     with working("writing the report"):
         write_page([out], out / PAGE)
     _summarise(run, sites, settings, out)

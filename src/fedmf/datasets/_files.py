@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -80,13 +81,14 @@ def stem(path: Path) -> str:
     return path.name[: -len(readers.ending(path) or "")] or path.name
 
 
-def _is_file(given: object) -> bool:
+def names_file(given: object) -> bool:
+    """Whether labels or sites are given as a file, rather than as a column or an array."""
     name = given.lower() if isinstance(given, str) else ""
     return isinstance(given, Path) or name.endswith((".npy", *LISTS))
 
 
 def _column(given: Given) -> str | None:
-    return given if isinstance(given, str) and not _is_file(given) else None
+    return given if isinstance(given, str) and not names_file(given) else None
 
 
 def _values(
@@ -96,7 +98,7 @@ def _values(
     if given is None:
         return None
     place, count = f"{path}: {what}", content.X.shape[0]
-    if isinstance(given, str) and not _is_file(given):
+    if isinstance(given, str) and not names_file(given):
         values = content.columns[given]
     elif isinstance(given, str | Path):
         place = f"{given}: {what} of {path.name}"
@@ -143,15 +145,25 @@ def _second_file(path: Path, place: str, count: int, ids: tuple[str, ...] | None
         return np.asarray(open_array(path))
     if path.suffix.lower() not in LISTS:
         raise FileFormatError(f"{place}: unknown ending (allowed: .npy, {', '.join(LISTS)})")
-    delimiter = "," if path.suffix.lower() == ".csv" else "\t"
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = [line for line in csv.reader(file, delimiter=delimiter) if line]
+    lines = _lines(path, place)
     widths = {len(line) for line in lines}
     if widths == {1}:
         return _in_order([line[0] for line in lines], place, count)
     if widths == {2}:
         return _by_id(lines, place, ids)
     raise FileFormatError(f"{place}: lines must have one cell or two, got {sorted(widths)}")
+
+
+def _lines(path: Path, place: str) -> list[list[str]]:
+    """Return the cells of each line that has any."""
+    delimiter = "," if path.suffix.lower() == ".csv" else "\t"
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return [line for line in csv.reader(file, delimiter=delimiter) if line]
+    except UnicodeDecodeError:
+        raise FileFormatError(f"{place}: the file is not in UTF-8; save it as UTF-8") from None
+    except csv.Error as problem:
+        raise FileFormatError(f"{place}: no valid table ({problem})") from None
 
 
 def _in_order(cells: list[str], place: str, count: int) -> Vector:
@@ -174,14 +186,19 @@ def _by_id(lines: list[list[str]], place: str, ids: tuple[str, ...] | None) -> V
 
 def joined(folder: Path, tables: dict[str, Table]) -> Table:
     """Return the sites' tables under each other, in memory, without what only some of them have."""
+    table, parts = facts(folder, tables), [part.X for part in tables.values()]
+    if sparse.issparse(parts[0]):
+        return replace(table, X=sparse.csr_matrix(sparse.vstack(parts)))
+    return replace(table, X=np.concatenate(parts))
+
+
+def facts(folder: Path, tables: dict[str, Table]) -> Table:
+    """Return what is known of all sites' samples in the sites' order; X stays apart and is None."""
     check_fit(folder, tables)
     parts = list(tables.values())
     counts = [part.X.shape[0] for part in parts]
-    first = parts[0].X
-    stack: Any = sparse.vstack if sparse.issparse(first) else np.concatenate
-    X = stack([part.X for part in parts])
     return Table(
-        sparse.csr_matrix(X) if sparse.issparse(X) else X,
+        None,
         labels=_stacked(folder, [part.labels for part in parts]),
         sites=np.repeat(np.array(list(tables)), counts),
         features=parts[0].features,

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, overload
 
+import numpy as np
+
 from fedmf.errors import InputError
-from fedmf.partitions._rows import as_matrix, is_mapped, is_sparse
+from fedmf.partitions._rows import as_matrix, blocks, is_mapped, is_sparse, row_bytes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fedmf.partitions._rows import Indices, Matrix
 
 MOST_COPIED = 2**29
@@ -50,13 +55,34 @@ def split(X: Matrix, sites: Sequence[Indices], lazy: bool = False) -> list[Matri
     found = LazySites(X, sites)
     if lazy:
         return found
-    copied = _bytes_copied(X, sites)
-    if copied > MOST_COPIED and is_mapped(X):
+    if is_too_large(X, sites):
         raise InputError(
-            f"split would copy {copied / 1e9:.1f} GB of a memory-mapped matrix into memory: pass "
-            "lazy=True to make each site when it is asked for"
+            f"split would copy {_bytes_copied(X, sites) / 1e9:.1f} GB of a memory-mapped matrix into "
+            "memory: pass lazy=True to make each site when it is asked for"
         )
     return list(found)
+
+
+def is_too_large(X: Matrix, sites: Sequence[Indices]) -> bool:
+    """Say whether `split` would copy too much of a memory map."""
+    return is_mapped(X) and _bytes_copied(X, sites) > MOST_COPIED
+
+
+def rewrite(X: Matrix, sites: Sequence[Indices], path: Path) -> list[Matrix]:
+    """Write the rows of a dense X site after site to a .npy; return each site's view of the file.
+
+    The rows go through memory block by block. A full disk is an error here: it would be a crash,
+    were they written through a memory map.
+    """
+    order = np.concatenate(sites)
+    header = {"descr": X.dtype.str, "fortran_order": False, "shape": (len(order), X.shape[1])}
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        for rows in blocks(len(order), row_bytes(X)):
+            file.write(np.ascontiguousarray(X[order[rows]]).data)
+    written = np.load(path, mmap_mode="r", allow_pickle=False)
+    edges = np.cumsum([0, *map(len, sites)])
+    return [written[first:last] for first, last in pairwise(edges)]
 
 
 def rows_of(rows: Indices) -> slice | Indices:

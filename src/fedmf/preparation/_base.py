@@ -20,11 +20,12 @@ from fedmf.arrays import Array, Rows
 from fedmf.blocks import cut
 from fedmf.engine import converse
 from fedmf.errors import DataError, NotFittedError, ParameterError, SiteMismatchError
+from fedmf.faults import refuse_non_finite
 from fedmf.ledger import SETUP, Ledger
 from fedmf.messages import Exchange, Message, Nothing, Runtime, Task, ask
 from fedmf.parallel import threads
 from fedmf.preparation._border import Names, as_given, as_site, many, names_of_each
-from fedmf.preparation._shape import Known, refuse_non_finite, same_features, shape_of, together
+from fedmf.preparation._shape import Known, same_features, shape_of, together
 from fedmf.runtimes.local import LocalRuntime
 from fedmf.sites import Cohort
 

@@ -11,9 +11,10 @@ from scipy.special import chdtrc
 
 from fedmf.arrays import Array, IntArray
 from fedmf.errors import DataError, SiteMismatchError
+from fedmf.faults import refuse
 from fedmf.messages import Exchange, Nothing, Task, ask
 from fedmf.preparation._border import Labels
-from fedmf.preparation._shape import Known, refuse
+from fedmf.preparation._shape import Known
 from fedmf.preparation._sums import weighted
 from fedmf.preparation._words import Bytes, pack, unpack
 from fedmf.sites import Cohort

@@ -6,21 +6,17 @@ its features' names. A site whose data cannot be used says where, and sends noth
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from hashlib import sha256
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fedmf.arrays import Array, IntArray, Scalar
-from fedmf.blocks import entries
-from fedmf.errors import DataError, SiteMismatchError
+from fedmf.errors import SiteMismatchError
+from fedmf.faults import refuse_non_finite
 from fedmf.messages import Nothing
 from fedmf.preparation._words import Bytes, pack
 from fedmf.sites import Cohort
-
-Test: TypeAlias = Callable[[Array], NDArray[np.bool_]]
 
 
 class Shape(NamedTuple):
@@ -89,34 +85,3 @@ def same_features(shapes: list[Shape]) -> None:
             raise SiteMismatchError(
                 f"the features' names of site {site} are not those of site {named[0]}: {hint}"
             )
-
-
-def refuse(data: Cohort, bad: Test, need: str) -> None:
-    """Name the first entry of a site of which `bad` holds; only stored entries are looked at."""
-    first = 0
-    for block in data.blocks:
-        if bad(entries(block)).any():
-            row, column, value = _first(block, bad)
-            raise DataError(
-                f"site {data.sites[0]}: {value} at row {first + row}, column {column}: {need}"
-            )
-        first += block.shape[0]
-
-
-def refuse_non_finite(data: Cohort) -> None:
-    """Name the first entry that is not a number."""
-    refuse(data, _not_finite, "every entry must be a finite number")
-
-
-def _not_finite(values: Array) -> NDArray[np.bool_]:
-    return ~np.isfinite(values)
-
-
-def _first(block: Any, bad: Test) -> tuple[int, int, Any]:
-    """Return where the first bad entry of a block is, and what it is."""
-    if isinstance(block, np.ndarray):
-        row, column = np.argwhere(bad(block))[0]
-        return int(row), int(column), block[row, column]
-    triples = block.tocoo()
-    place = np.flatnonzero(bad(triples.data))[0]
-    return int(triples.row[place]), int(triples.col[place]), triples.data[place]

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fedmf.arrays import Array, Rows
+from fedmf.faults import refuse
 from fedmf.messages import Exchange, Nothing, Request, Task
 from fedmf.preparation._base import Invertible, Learned
-from fedmf.preparation._shape import Known, Shape, refuse, shape_of
+from fedmf.preparation._shape import Known, Shape, shape_of
 from fedmf.preparation._sums import stored
 from fedmf.sites import Cohort
 

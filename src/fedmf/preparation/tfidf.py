@@ -15,9 +15,10 @@ from sklearn.preprocessing import normalize
 
 from fedmf.arrays import Array, Rows
 from fedmf.errors import DataError, ParameterError
+from fedmf.faults import refuse
 from fedmf.messages import Exchange, Nothing, Task, ask
 from fedmf.preparation._base import Learned, Preparation
-from fedmf.preparation._shape import Known, refuse
+from fedmf.preparation._shape import Known
 from fedmf.preparation._sums import stored, weighted
 from fedmf.sites import Cohort
 
