@@ -57,8 +57,8 @@ def split(X: Matrix, sites: Sequence[Indices], lazy: bool = False) -> list[Matri
         return found
     if is_too_large(X, sites):
         raise InputError(
-            f"split would copy {_bytes_copied(X, sites) / 1e9:.1f} GB of a memory-mapped matrix into "
-            "memory: pass lazy=True to make each site when it is asked for"
+            f"split would copy {_bytes_copied(X, sites) / 1e9:.1f} GB of a memory-mapped matrix "
+            "into memory: pass lazy=True to make each site when it is asked for"
         )
     return list(found)
 
