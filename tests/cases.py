@@ -111,3 +111,15 @@ def same(one, other):
 def growing(rows):
     """Return a penalty schedule's answer: half as much again every second round."""
     return rows[-1]["rho"] * (1.5 if len(rows) % 2 else 1.0) if rows else None
+
+
+# Every kind of run whose state differs, alone and with a penalty that grows.
+STATES = {
+    "fedmgs m=2": None,
+    "fedmgs all": growing,
+    "fedmavg pcc exact": None,
+    "fedmavg pcc lagged diminishing": None,
+    "fedmavg pcp exact": growing,
+    "fedmavg pcp lagged": None,
+    "fedpalm m=3": growing,
+}

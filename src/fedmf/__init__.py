@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fedmf.algorithms import Diminishing, FedMAvg, FedMGS, FedPALM
-    from fedmf.clustering.sncp import SNCP
     from fedmf.errors import FedMFError
     from fedmf.estimators import FederatedClustering, FederatedNMF
     from fedmf.fitting import fit, resume
+    from fedmf.penalties import SNCP
     from fedmf.problem import Problem
     from fedmf.run import Run
     from fedmf.storage import load
@@ -30,7 +30,7 @@ _HOMES = {
     "FedMFError": "errors",
     "Problem": "problem",
     "Run": "run",
-    "SNCP": "clustering.sncp",
+    "SNCP": "penalties",
     "fit": "fitting",
     "load": "storage",
     "resume": "fitting",

@@ -1,4 +1,4 @@
-"""Problems and algorithms as plain tables, for TOML files, and back.
+"""Problems, algorithms and penalties as plain tables, for TOML files, and back.
 
 A loss, a constraint or a schedule of the user's own has no plain form: it is written down by its
 text, and reading it back gives a stand-in that says so when it is used.
@@ -16,6 +16,7 @@ from fedmf.checks import unknown
 from fedmf.constraints import Box, Free, Nonnegative
 from fedmf.errors import ParameterError
 from fedmf.losses import Loss
+from fedmf.penalties import SNCP, PenaltySchedule
 from fedmf.problem import Problem
 
 T = TypeVar("T")
@@ -28,12 +29,13 @@ class Lost:
     """Stands in for a schedule of the user's own, which no file can hold."""
 
     text: str
+    needed: str = "the algorithm with it"
 
-    def __call__(self, number: int) -> int:
+    def __call__(self, anything: object) -> Any:
         """Say that the schedule itself is needed."""
         raise ParameterError(
             f"the run was made with a schedule of your own ({self.text}): "
-            "pass the algorithm with it again to go on"
+            f"pass {self.needed} again to go on"
         )
 
 
@@ -45,11 +47,18 @@ def algorithms() -> dict[str, type[Algorithm]]:
     }
 
 
-def to_table(thing: Problem | Algorithm) -> dict[str, Any]:
+def to_table(thing: Problem | Algorithm | SNCP) -> dict[str, Any]:
     """Return the settings as a table of plain values; None is left out, as TOML has none."""
     pairs = ((field.name, _plain(getattr(thing, field.name))) for field in fields(thing))
     table = {name: value for name, value in pairs if value is not None}
-    return {"name": thing.name, **table} if isinstance(thing, Algorithm) else table
+    return table if isinstance(thing, Problem) else {"name": thing.name, **table}
+
+
+def penalty_table(penalty: PenaltySchedule | None) -> dict[str, Any] | None:
+    """Return a schedule of rho as a table; None where there is none."""
+    if penalty is None:
+        return None
+    return to_table(penalty) if isinstance(penalty, SNCP) else {"name": _own(penalty)}
 
 
 def problem_from(table: dict[str, Any]) -> Problem:
@@ -64,6 +73,19 @@ def algorithm_from(table: dict[str, Any]) -> Algorithm:
     if name not in known:
         raise unknown("algorithm", name, known)
     return _build(known[name], f"algorithm {name!r}", settings)
+
+
+def penalty_from(table: dict[str, Any] | None) -> PenaltySchedule | None:
+    """Return the schedule of rho that a table describes."""
+    if table is None:
+        return None
+    settings = dict(table)
+    name = settings.pop("name", None)
+    if isinstance(name, str) and name.startswith(OWN):
+        return Lost(name, "penalty")
+    if name != SNCP.name:
+        raise unknown("penalty", name, (SNCP.name,))
+    return _build(SNCP, f"penalty {name!r}", settings)
 
 
 def _build(kind: type[T], what: str, settings: dict[str, Any]) -> T:
@@ -91,7 +113,9 @@ def _plain(value: Any) -> Any:
 
 
 def _own(value: Any) -> str:
-    return value.text if isinstance(value, Lost) else OWN + repr(value)
+    if isinstance(value, Lost):
+        return value.text
+    return OWN + str(getattr(value, "__qualname__", None) or repr(value))
 
 
 def _value(plain: Any) -> Any:

@@ -12,14 +12,16 @@ import numpy as np
 
 from fedmf.algorithms import Algorithm
 from fedmf.algorithms.base import Given
+from fedmf.arrays import Array
 from fedmf.border import Sites, as_sites, as_start
 from fedmf.checks import check_integer, check_real, check_type
-from fedmf.clustering.sncp import SNCP
 from fedmf.engine import Federation, Position, begin, set_up
 from fedmf.engine import rounds as rounds_from
 from fedmf.errors import ParameterError
+from fedmf.fingerprints import differ, fingerprints
 from fedmf.ledger import Ledger
 from fedmf.parallel import threads as threads_of
+from fedmf.penalties import SNCP, PenaltySchedule
 from fedmf.private import gather, split_up
 from fedmf.problem import Problem
 from fedmf.rng import resolve_seed
@@ -31,8 +33,6 @@ from fedmf.stopping import Ending, Stopping
 Init: TypeAlias = Run | str | tuple[Any, Sequence[Any]] | None
 Notes: TypeAlias = dict[str, dict[str, Any]]
 Folder: TypeAlias = str | PathLike[str]
-# Given the history so far, returns the next round's rho (like `Problem.rho`), or None to leave it.
-PenaltySchedule: TypeAlias = Callable[[Sequence[dict[str, Any]]], float | None]
 
 
 def fit(
@@ -104,11 +104,13 @@ def fit(
             initial_objective=position.objective,
             settings={"rounds": int(rounds), "tol": float(tol), "seed": seed}
             | ({"init": init} if isinstance(init, str) else {}),
+            penalty=penalty,
+            fingerprints=_fingerprints(runtime),
             features=data.features[0],
             notes=notes or {},
         )
         keeper = _Keeper(run, runtime, checkpoint, checkpoint_seconds)
-        return _drive(keeper, federation, stopping, penalty, callback)
+        return _drive(keeper, federation, stopping, callback)
 
 
 def resume(
@@ -129,8 +131,9 @@ def resume(
     """Go on with a stopped run on the same sites, as if it had never stopped.
 
     The rounds that follow are those of an uninterrupted run, bit for bit. `rounds` is the number
-    of the last round, those already done included. `algorithm` is only needed where the run used a
-    schedule of the user's own, which no file can hold. Returns a new Run.
+    of the last round, those already done included. The run knows its own algorithm and penalty:
+    they are only needed where it was loaded and used a schedule of the user's own, which no file
+    can hold. Returns a new Run.
     """
     stopping = Stopping(rounds, tol, max_seconds)
     data = as_sites(sites)
@@ -140,14 +143,16 @@ def resume(
         runtime = LocalRuntime(data.rows, data.features)
         _, federation = set_up(runtime)
         _same_sites(run, federation)
+        _same_data(run, _fingerprints(runtime))
         runtime.restore(split_up(run.private, [host.data for host in runtime.hosts]))
         ledger = Ledger(list(run.ledger.entries))
         again = replace(run, rows=list(run.rows), ledger=ledger)
         again.algorithm = algorithm or run.algorithm
+        again.penalty = run.penalty if penalty is None else penalty
         again.settings = {**run.settings, "rounds": int(rounds), "tol": float(tol)}
         again.notes = run.notes if notes is None else notes
         keeper = _Keeper(again, runtime, checkpoint, checkpoint_seconds)
-        return _drive(keeper, federation._replace(ledger=ledger), stopping, penalty, callback)
+        return _drive(keeper, federation._replace(ledger=ledger), stopping, callback)
 
 
 def _same_sites(run: Run, federation: Federation) -> None:
@@ -161,6 +166,20 @@ def _same_sites(run: Run, federation: Federation) -> None:
         raise ParameterError(
             f"site {bad[0]} is not that of the run: its size or figures differ from those it was "
             f"made with ({len(run.figures)} sites, {known.samples} samples)"
+        )
+
+
+def _fingerprints(runtime: LocalRuntime) -> Array:
+    """Return every site's, (P,)."""
+    return np.concatenate([fingerprints(host.data) for host in runtime.hosts])
+
+
+def _same_data(run: Run, found: Array) -> None:
+    """Refuse sites with the run's figures but other data."""
+    bad = np.flatnonzero(differ(found, run.fingerprints, run.figures))
+    if len(bad):
+        raise ParameterError(
+            f"site {bad[0]} is not that of the run: its samples are others, or in another order"
         )
 
 
@@ -226,7 +245,6 @@ def _drive(
     keeper: _Keeper,
     federation: Federation,
     stopping: Stopping,
-    penalty: PenaltySchedule | None,
     callback: Callable[[Position], None] | None,
 ) -> Run:
     """Consume the round loop until a rule or the user ends it."""
@@ -235,7 +253,7 @@ def _drive(
     try:
         position = next(loop)
         while True:
-            rho = _next_rho(penalty, run)
+            rho = _next_rho(run)
             growing = rho is not None and rho != position.rho
             ending = stopping.ending(position, settled=not growing)
             if ending is not None:
@@ -248,8 +266,9 @@ def _drive(
         return keeper.interrupted()
 
 
-def _next_rho(penalty: PenaltySchedule | None, run: Run) -> float | None:
-    """Return what the user's schedule says of the next round, checked."""
+def _next_rho(run: Run) -> float | None:
+    """Return what the run's schedule says of the next round, checked."""
+    penalty = run.penalty
     if isinstance(penalty, SNCP):
         penalty = penalty.for_algorithm(run.algorithm)
     rho = None if penalty is None else penalty(run.rows)

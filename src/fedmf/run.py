@@ -24,6 +24,7 @@ from fedmf.algorithms import Algorithm
 from fedmf.arrays import Array, IntArray
 from fedmf.engine import Position
 from fedmf.ledger import Ledger
+from fedmf.penalties import PenaltySchedule
 from fedmf.problem import Goal, Problem
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class Run:
     status: str = "not started"
     converged: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
+    penalty: PenaltySchedule | None = None
+    fingerprints: Array = field(default_factory=lambda: np.full(1, np.nan))  # (P,), where known
     features: tuple[str, ...] | None = None
     notes: dict[str, dict[str, Any]] = field(default_factory=dict)
 

@@ -22,7 +22,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from fedmf.algorithms import Algorithm
-from fedmf.config import algorithm_from, problem_from, to_table
+from fedmf.config import algorithm_from, penalty_from, penalty_table, problem_from, to_table
 from fedmf.engine import Position
 from fedmf.errors import FedMFError, FileFormatError, MissingDataError, ParameterError
 from fedmf.files import write_atomically, write_bytes, write_text
@@ -39,7 +39,7 @@ Tensors = dict[str, np.ndarray[Any, Any]]
 
 CONFIG, RESOLVED = "config.toml", "resolved.toml"
 MODEL, HISTORY, LEDGER = "model.safetensors", "history.parquet", "ledger.parquet"
-FORMAT = 2
+FORMAT = 3
 PACKAGES = ("fedmf", "numpy", "scipy", "pandas", "pyarrow", "safetensors", "scikit-learn")
 
 
@@ -70,7 +70,7 @@ def load(
     """Read a run from its folder's model; the other files are for people and other programs.
 
     `problem` and `algorithm` are only needed where they hold a loss, a constraint or a schedule
-    of the user's own, which no file can hold.
+    of the user's own, which no file can hold. A penalty of the user's own is passed to `resume`.
     """
     with _reading(Path(folder) / MODEL) as path:
         tensors, state = _read_model(path)
@@ -87,6 +87,8 @@ def load(
             position=position,
             private=_unpacked(tensors, "private", algorithm.private_type),
             figures=tensors["figures"],
+            penalty=penalty_from(state["penalty"]),
+            fingerprints=tensors["fingerprints"],
             rows=_rows(_table(tensors["table.history"])),
             ledger=_ledger(_table(tensors["table.ledger"])),
             features=None if state["features"] is None else tuple(state["features"]),
@@ -115,6 +117,8 @@ def _config(run: Run) -> dict[str, dict[str, Any]]:
         "algorithm": to_table(run.algorithm),
         "run": run.settings,
     }
+    if run.penalty is not None:
+        tables["penalty"] = penalty_table(run.penalty) or {}
     own = {name: {**tables.get(name, {}), **table} for name, table in run.notes.items()}
     return {**tables, **own}
 
@@ -142,8 +146,8 @@ def _resolved(run: Run) -> dict[str, Any]:
 def _tensors(run: Run) -> Tensors:
     server = {f"server.{name}": value for name, value in arrays(run.position.server).items()}
     private = {f"private.{name}": value for name, value in arrays(run.private).items()}
-    others = {"figures": run.figures, "participants": run.position.participants}
-    return {**others, **server, **private}
+    others = {name: getattr(run, name) for name in ("figures", "fingerprints")}
+    return {**others, "participants": run.position.participants, **server, **private}
 
 
 def _state(run: Run) -> dict[str, Any]:
@@ -154,6 +158,7 @@ def _state(run: Run) -> dict[str, Any]:
         "format": FORMAT,
         "problem": to_table(run.problem),
         "algorithm": to_table(run.algorithm),
+        "penalty": penalty_table(run.penalty),
         "known": list(run.goal.known),
         "position": {name: getattr(run.position, name) for name in numbers},
         "run": {name: getattr(run, name) for name in kept},

@@ -108,7 +108,7 @@ def test_a_runs_config_repeats_it_bit_for_bit(csv, tmp_path, algorithm):
     np.testing.assert_array_equal(np.hstack(first.H), np.hstack(second.H))
     configs = [tomllib.loads((tmp_path / n / "config.toml").read_text()) for n in ("run", "again")]
     assert configs[0] == configs[1]
-    assert set(configs[0]) == {"problem", "algorithm", "run", "data"}
+    assert set(configs[0]) == {"problem", "algorithm", "run", "data", "penalty"}
 
 
 def test_options_win_over_the_file(csv, tmp_path):
@@ -136,6 +136,35 @@ def test_resume_gives_the_rounds_of_an_uninterrupted_run(csv, tmp_path):
     assert resumed.history.drop(columns="seconds").equals(whole.history.drop(columns="seconds"))
     config = tomllib.loads((tmp_path / "run" / "config.toml").read_text())
     assert config["run"]["rounds"] == 13
+
+
+def test_a_penalty_of_the_config_is_used_kept_and_gone_on_with(csv, tmp_path):
+    """A table alone means clusters; --no-cluster overrules it."""
+    config = tmp_path / "settings.toml"
+    config.write_text("[penalty]\nstart = 1e-3\npatience = 2")
+    fit_csv(csv, tmp_path / "run", "--config", config)
+    assert fedmf.load(tmp_path / "run").penalty == fedmf.SNCP(start=1e-3, patience=2)
+    assert (tmp_path / "run" / "clusters.csv").exists()
+    call("fit", "--resume", tmp_path / "run", "--rounds", 9)
+    fit_csv(csv, tmp_path / "whole", "--config", config, "--rounds", 9)
+    resumed, whole = fedmf.load(tmp_path / "run"), fedmf.load(tmp_path / "whole")
+    assert resumed.history["rho"].nunique() == 5
+    np.testing.assert_array_equal(resumed.W, whole.W)
+    fit_csv(csv, tmp_path / "plain", "--config", config, "--no-cluster")
+    assert fedmf.load(tmp_path / "plain").penalty is None
+
+
+def test_a_run_of_python_is_gone_on_with_under_its_penalty(csv, tmp_path):
+    X = pd.read_csv(csv)[list("abcde")].to_numpy()
+    settings = {"problem": fedmf.Problem(rank=3), "algorithm": fedmf.FedMGS(), "tol": 0}
+    penalty = fedmf.SNCP(start=1e-3, patience=2)
+    fedmf.fit([X], **settings, rounds=3, penalty=penalty).save(tmp_path / "run")
+    data = tmp_path / "x.npy"
+    np.save(data, X)
+    call("fit", data, "--resume", tmp_path / "run", "--rounds", 6, "--tol", 0)
+    whole = fedmf.fit([X], **settings, rounds=6, penalty=penalty)
+    np.testing.assert_array_equal(fedmf.load(tmp_path / "run").W, whole.W)
+    assert (tmp_path / "run" / "clusters.csv").exists()
 
 
 def test_ctrl_c_saves_the_run_and_says_how_to_go_on(csv, tmp_path, monkeypatch):

@@ -76,6 +76,10 @@ def test_a_config_with_an_unknown_table_or_entry(tmp_path):
         ("[run]\nround = 3", "[run] has no entry 'round'"),
         ("[data]\nsize = 3", "[data] has no entry 'size'"),
         ("[problem]\nrnk = 3", "problem has no setting 'rnk'"),
+        ("[penalty]\nfactr = 2", "penalty 'sncp' has no setting 'factr'"),
+        ("[penalty]\nfactor = 'x'", "factor must be a number above 1, got 'x'"),
+        ("[penalty]\nname = 'x'", "penalty must be one of 'sncp'; got 'x'"),
+        ("[penalty]\nname = 'own:f'", "made with a schedule of your own (own:f)"),
         ("[run\n", "no valid TOML"),
     ]:
         config.write_text(text)

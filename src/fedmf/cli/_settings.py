@@ -1,6 +1,7 @@
-"""The settings of a run as four tables: read from a file, overruled by what was given beside it.
+"""The settings of a run as tables: read from a file, overruled by what was given beside it.
 
-The tables are those of a run folder's config.toml: [problem], [algorithm], [run] and [data].
+The tables are those of a run folder's config.toml: [problem], [algorithm], [run], [data], and
+[penalty] where rho grows.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from fedmf.errors import FileFormatError, MissingDataError, ParameterError
 
 if TYPE_CHECKING:
     from fedmf.algorithms import Algorithm
-    from fedmf.clustering import SNCP
+    from fedmf.penalties import PenaltySchedule
     from fedmf.problem import Problem
 
 WHOLE, REAL, TEXT, CHOICE = "a whole number", "a number", "text", "true or false"
@@ -27,7 +28,7 @@ KINDS: dict[str, tuple[type, ...]] = {
     TEXT: (str,),
     CHOICE: (bool,),
 }
-TABLES = ("problem", "algorithm", "run", "data")
+TABLES = ("problem", "algorithm", "run", "data", "penalty")
 RUN = {
     "rounds": 500,
     "tol": 1e-8,
@@ -50,18 +51,19 @@ Tables = dict[str, dict[str, Any]]
 
 @dataclass
 class Settings:
-    """All four tables; what the tables do not say has its default."""
+    """All tables; what the tables do not say has its default."""
 
     problem: dict[str, Any] = field(default_factory=dict)
     algorithm: dict[str, Any] = field(default_factory=dict)
     run: dict[str, Any] = field(default_factory=dict)
     data: dict[str, Any] = field(default_factory=dict)
+    penalty: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Fill in the defaults; refuse entries that nobody reads or that are of another kind."""
         _known("run", self.run, RUN_KINDS)
         _known("data", self.data, DATA_KINDS)
-        self.run = {**RUN, **self.run}
+        self.run = {**RUN, "cluster": bool(self.penalty), **self.run}
         self.algorithm = {"name": "fedmgs", **self.algorithm}
 
     def make_problem(self) -> Problem:
@@ -78,11 +80,11 @@ class Settings:
 
         return algorithm_from(self.algorithm)
 
-    def make_penalty(self) -> SNCP | None:
-        """Return SNCP's growing penalty where clusters are wanted."""
-        from fedmf.clustering import SNCP
+    def make_penalty(self) -> PenaltySchedule | None:
+        """Return the growing penalty where clusters are wanted."""
+        from fedmf.config import penalty_from
 
-        return SNCP() if self.run["cluster"] else None
+        return penalty_from({"name": "sncp", **self.penalty}) if self.run["cluster"] else None
 
     def notes(self) -> Tables:
         """Return what a run does not know by itself, without what is not set, for its TOML file."""
@@ -115,7 +117,7 @@ def merged(file: Tables, flags: Tables) -> Settings:
         file = {**file, "algorithm": {}}
     if "source" in flags["data"]:
         file = {**file, "data": {}}
-    return Settings(**{table: {**file[table], **flags[table]} for table in TABLES})
+    return Settings(**{table: {**file[table], **flags.get(table, {})} for table in TABLES})
 
 
 def _set(table: dict[str, Any]) -> dict[str, Any]:

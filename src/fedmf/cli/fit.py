@@ -73,18 +73,20 @@ def _go_on(folder: Path, flags: Tables, options: dict[str, Any]) -> int:
     from fedmf.cli._data import absolute, spread
     from fedmf.cli._settings import from_file, merged
     from fedmf.cli._show import working
+    from fedmf.config import penalty_table
     from fedmf.fitting import resume
     from fedmf.storage import load
 
     _refuse_changes(flags, options)
     run = load(folder)
-    settings = merged({**from_file(None), **run.notes}, flags)
+    penalty = {"penalty": penalty_table(run.penalty) or {}}
+    settings = merged({**from_file(None), **run.notes, **penalty}, flags)
     with working("reading the data"):
         sites = spread(settings.data, run.seed, apart=True)
     settings.data = absolute(settings.data)
     driven = _driven(settings, run.algorithm.name, options, folder, run)
     with driven as how, sites.mapped(folder) as rows:
-        run = resume(run, rows, penalty=settings.make_penalty(), **how)
+        run = resume(run, rows, **how)
     return _finish(run, sites, settings, folder)
 
 

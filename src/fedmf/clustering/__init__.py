@@ -1,4 +1,5 @@
-"""Clusters from a factorisation: the growing penalty, and what the columns of H say.
+"""Clusters from a factorisation: the growing penalty (see `fedmf.penalties`), and what the
+columns of H say.
 
 fedmf.fit(sites, problem, algorithm, penalty=SNCP())
 """
@@ -6,6 +7,6 @@ fedmf.fit(sites, problem, algorithm, penalty=SNCP())
 from __future__ import annotations
 
 from fedmf.clustering.columns import labels, memberships, orthogonality
-from fedmf.clustering.sncp import SNCP
+from fedmf.penalties import SNCP
 
 __all__ = ["SNCP", "labels", "memberships", "orthogonality"]

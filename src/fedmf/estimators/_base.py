@@ -17,10 +17,11 @@ from fedmf.engine import Position
 from fedmf.errors import DataError, InputTypeError, NotFittedError
 from fedmf.estimators import _settings as settings
 from fedmf.estimators._sites import Sites, from_list, from_table, is_list_of_tables, no_ids
-from fedmf.fitting import PenaltySchedule, fit
+from fedmf.fitting import fit
 from fedmf.inference import infer
 from fedmf.losses.squared import residual
 from fedmf.parallel import threads
+from fedmf.penalties import PenaltySchedule
 from fedmf.problem import Problem
 from fedmf.run import Run
 from fedmf.sites import Cohort

@@ -13,11 +13,12 @@ from fedmf.algorithms import Algorithm
 from fedmf.algorithms.schedules import Schedule
 from fedmf.arrays import Array, IntArray
 from fedmf.checks import check_real, unknown
-from fedmf.clustering import SNCP, labels, memberships
+from fedmf.clustering import labels, memberships
 from fedmf.constraints import Constraint
 from fedmf.errors import DataError
 from fedmf.estimators._base import Factorisation
-from fedmf.fitting import Init, PenaltySchedule
+from fedmf.fitting import Init
+from fedmf.penalties import SNCP, PenaltySchedule
 
 
 class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""SNCP, the paper's growing penalty: clusters by matrix factorisation.
+"""How rho grows during a run: SNCP, the paper's way to clusters by matrix factorisation.
 
 F's term (rho/2) sum_j ((1'h_j)^2 - ||h_j||^2) vanishes where every column of H has one nonzero
 entry at most. SNCP starts with next to no penalty and multiplies rho whenever the run has settled,
@@ -10,20 +10,23 @@ so that the factorisation turns into a clustering by and by:
 A small change of F does not end a run while rho is about to grow: with few participants those
 drawn may just have been at rest. So the run ends at the cap, or at its limit of rounds.
 
-A schedule is what `fit(..., penalty=...)` takes. It is a function of the history's rows alone and
-keeps nothing to itself, so a run that is resumed goes on as if it had never stopped.
+A schedule is what `fit(..., penalty=...)` takes: given the history so far, it returns the next
+round's rho (like `Problem.rho`), or None to leave it. It is a function of the history's rows alone
+and keeps nothing to itself, so a run that is resumed goes on as if it had never stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 from fedmf.algorithms import Algorithm
 from fedmf.checks import check_integer, check_real
 from fedmf.errors import ParameterError
+
+PenaltySchedule: TypeAlias = Callable[[Sequence[dict[str, Any]]], float | None]
 
 # The paper's thresholds: an average over few sites moves F more than a shared gradient does.
 THRESHOLDS = {"fedmavg": 1e-5, "fedpalm": 1e-5}
@@ -42,6 +45,8 @@ class SNCP:
         FedMAvg and 5e-5 for FedMGS, which `fit` fills in by `for_algorithm`.
     patience : after how many rounds at one value rho grows in any case.
     """
+
+    name: ClassVar[str] = "sncp"
 
     start: float = 1e-8
     factor: float = 1.5
