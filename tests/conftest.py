@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+import browser
 import cases
 import fedmf
+
+chromium, visit = browser.chromium, browser.visit
 
 settings.register_profile("fedmf", derandomize=True, deadline=None, max_examples=40, database=None)
 settings.load_profile("fedmf")

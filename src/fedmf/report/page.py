@@ -94,7 +94,8 @@ def overview(records: Sequence[Record]) -> str:
     if any(_penalty_grows(record) for record in records):
         notes.append("F has the penalty of its round, which grew: a later F may be the larger one.")
     return (
-        f"<h2>At a glance</h2>\n<div class='wide'><table><thead><tr>{headings}</tr></thead>"
+        "<h2>At a glance</h2>\n<div class='wide' tabindex='0' role='region' aria-label='all runs'>"
+        f"<table><thead><tr>{headings}</tr></thead>"
         f"<tbody>{rows}</tbody></table></div>\n<p class='note'>{' '.join(notes)}</p>"
     )
 
@@ -155,7 +156,8 @@ def _line(record: Record) -> str:
 
 def _figure(figure: Figure, prefix: str, caption: str) -> str:
     words = escape(caption)
-    return f"<figure>{inline(figure, prefix, words)}<figcaption>{words}</figcaption></figure>"
+    drawn = inline(figure, prefix, words)
+    return f"<figure tabindex='0'>{drawn}<figcaption>{words}</figcaption></figure>"
 
 
 def _settings(name: str, table: dict[str, Any]) -> str:
