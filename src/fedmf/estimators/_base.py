@@ -164,9 +164,12 @@ def _squared_error(rows: Rows, W: Array, H: Array) -> float:
 
 
 def _one_line(error: Exception) -> str:
-    """Return scikit-learn's message as one line, without the advice that may follow it."""
-    first, *_ = text = str(error).split("\n")
-    return first if first.endswith(".") else " ".join(" ".join(text).split())
+    """Return scikit-learn's message as one line, without the advice or the array that follows."""
+    first, *rest = str(error).split("\n")
+    if first.endswith("."):
+        return first
+    words = [line for line in rest if not line.startswith(("array=", "[", " "))]
+    return " ".join(" ".join([first, *words]).split())
 
 
 def _report(position: Position) -> None:
