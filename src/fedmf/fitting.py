@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from os import PathLike
 from time import perf_counter
@@ -49,6 +49,8 @@ def fit(
     checkpoint: Folder | None = None,
     checkpoint_seconds: float = 30.0,
     callback: Callable[[Position], None] | None = None,
+    inspect: Callable[[Run], None] | None = None,
+    inspect_at: Container[int] | None = None,
     threads: int | None = None,
     notes: Notes | None = None,
 ) -> Run:
@@ -66,6 +68,8 @@ def fit(
         None to leave it, as `SNCP` does.
     checkpoint : a folder to save the run in, every `checkpoint_seconds` and at its end.
     callback : called with the position after each round.
+    inspect : called with the run as it stands, its H and ledger included, at the start (round 0)
+        and after each round, or only after those in `inspect_at`.
     threads : how many threads; the result does not depend on it.
     notes : tables of your own for the run's config.toml, such as where the data came from.
 
@@ -110,7 +114,8 @@ def fit(
             notes=notes or {},
         )
         keeper = _Keeper(run, runtime, checkpoint, checkpoint_seconds)
-        return _drive(keeper, federation, stopping, callback)
+        looker = _Looker(keeper, inspect, inspect_at)
+        return _drive(keeper, federation, stopping, callback, looker)
 
 
 def resume(
@@ -220,6 +225,11 @@ class _Keeper:
             self.run.save(self._folder)
             self._saved = perf_counter()
 
+    def look(self) -> Run:
+        """Return the run as of its last complete round, while it goes on."""
+        self._complete(Ending(False, "running"))
+        return self.run
+
     def interrupted(self) -> Run:
         """Return the run as of its last complete round, after Ctrl-C."""
         s = self._done[0].round
@@ -241,17 +251,37 @@ class _Keeper:
         run.converged, run.status = ending
 
 
+class _Looker:
+    """Shows the run to a user's function, in the rounds that the user named."""
+
+    def __init__(
+        self,
+        keeper: _Keeper,
+        inspect: Callable[[Run], None] | None,
+        numbers: Container[int] | None,
+    ) -> None:
+        self._keeper, self._inspect, self._numbers = keeper, inspect, numbers
+
+    def __call__(self, number: int) -> None:
+        """Show the run after this round, if it is one of them."""
+        if self._inspect is not None and (self._numbers is None or number in self._numbers):
+            self._inspect(self._keeper.look())
+
+
 def _drive(
     keeper: _Keeper,
     federation: Federation,
     stopping: Stopping,
     callback: Callable[[Position], None] | None,
+    looker: Callable[[int], None] | None = None,
 ) -> Run:
     """Consume the round loop until a rule or the user ends it."""
     run = keeper.run
     loop = rounds_from(run.algorithm, run.goal, federation, run.position, run.seed)
     try:
         position = next(loop)
+        if looker is not None:
+            looker(position.round)
         while True:
             rho = _next_rho(run)
             growing = rho is not None and rho != position.rho
@@ -262,6 +292,8 @@ def _drive(
             keeper.keep(position)
             if callback is not None:
                 callback(position)
+            if looker is not None:
+                looker(position.round)
     except KeyboardInterrupt:
         return keeper.interrupted()
 

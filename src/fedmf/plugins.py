@@ -7,6 +7,7 @@ error: what is allowed, what came, and what may have been meant.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import pkgutil
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -77,6 +78,34 @@ def call(
                 f"{what} has no option {name!r}{hint} (allowed: {shorten(allowed)})"
             )
     return function(*given, **options)
+
+
+def with_options(text: str, names: Iterable[str]) -> tuple[str, dict[str, Any]]:
+    """Return a name and the options behind its colon, as in `dirichlet:alpha=0.3`.
+
+    What is not one of the names, such as a path, is left as it is.
+    """
+    name, colon, rest = text.partition(":")
+    if not colon or name not in names:
+        return text, {}
+    options = {}
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise ParameterError(f"options are written NAME:KEY=VALUE,KEY=VALUE; got {text!r}")
+        options[key.strip()] = _value(value.strip())
+    return name, options
+
+
+def _value(text: str) -> Any:
+    """Return a number, a boolean or None where the text is one."""
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
 
 
 def unknown_name(what: str, name: object, known: Iterable[str]) -> ParameterError:

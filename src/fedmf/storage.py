@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,6 +25,7 @@ from fedmf.engine import Position
 from fedmf.errors import FedMFError, FileFormatError, MissingDataError, ParameterError
 from fedmf.files import write_atomically, write_bytes, write_text
 from fedmf.ledger import Entry, Ledger
+from fedmf.machine import machine, versions
 from fedmf.problem import Known, Problem
 from fedmf.run import Run
 from fedmf.wire import arrays
@@ -40,7 +39,6 @@ Tensors = dict[str, np.ndarray[Any, Any]]
 CONFIG, RESOLVED = "config.toml", "resolved.toml"
 MODEL, HISTORY, LEDGER = "model.safetensors", "history.parquet", "ledger.parquet"
 FORMAT = 3
-PACKAGES = ("fedmf", "numpy", "scipy", "pandas", "pyarrow", "safetensors", "scikit-learn")
 
 
 def save(run: Run, folder: str | os.PathLike[str]) -> None:
@@ -126,15 +124,14 @@ def _config(run: Run) -> dict[str, dict[str, Any]]:
 def _resolved(run: Run) -> dict[str, Any]:
     """Return the configuration with what the data filled in, and what computed it."""
     weights = {name: getattr(run.goal, name) for name in ("rho", "nu", "mu")}
-    machine = {"system": platform.platform(), "cores": os.cpu_count() or 0}
     return {
         **_config(run),
         "seed": run.seed,
         "sites": len(run.sizes),
         "data": run.goal.known._asdict(),
         "absolute_weights": weights,
-        "versions": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
-        "machine": machine,
+        "versions": versions(),
+        "machine": machine(),
         "outcome": {
             "status": run.status,
             "round": run.position.round,

@@ -6,8 +6,7 @@ A built-in data set and a partition can have options of their own, written behin
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +16,7 @@ import click
 import numpy as np
 
 from fedmf.errors import ParameterError
+from fedmf.plugins import with_options
 
 if TYPE_CHECKING:
     from fedmf.arrays import IntArray, Rows
@@ -139,31 +139,6 @@ def _dealt(table: Table, text: str, asked: int | None, seed: int) -> list[IntArr
     name, options = with_options(text, partitions.names())
     labels: Any = table.labels
     return partitions.partition(name, table.X, labels, asked, seed, **options)
-
-
-def with_options(text: str, names: Iterable[str]) -> tuple[str, dict[str, Any]]:
-    """Return a name and the options behind its colon; a path is left as it is."""
-    name, colon, rest = text.partition(":")
-    if not colon or name not in names:
-        return text, {}
-    options = {}
-    for part in filter(None, rest.split(",")):
-        key, equals, value = part.partition("=")
-        if not equals:
-            raise ParameterError(f"options are written NAME:KEY=VALUE,KEY=VALUE; got {text!r}")
-        options[key.strip()] = _value(value.strip())
-    return name, options
-
-
-def _value(text: str) -> Any:
-    """Return a number, a boolean or None where the text is one."""
-    words = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
 
 
 def absolute(data: dict[str, Any]) -> dict[str, Any]:

@@ -32,9 +32,10 @@ def command(ctx: click.Context, /, source: str, **options: Any) -> None:
       fedmf data describe mnist --partition digits-two --picture sites.svg
     """
     from fedmf import datasets
-    from fedmf.cli._data import spread, with_options
+    from fedmf.cli._data import spread
     from fedmf.cli._show import pairs, working
     from fedmf.partitions import describe
+    from fedmf.plugins import with_options
 
     name, _ = with_options(source, datasets.names())
     seed = 0 if options["seed"] is None else options["seed"]

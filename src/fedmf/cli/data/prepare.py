@@ -71,7 +71,7 @@ def command(ctx: click.Context, /, source: str, **options: Any) -> None:
 def _download(source: str, data_dir: str | None) -> bool:
     """Fetch the files of a built-in data set where they have a public address."""
     from fedmf import datasets
-    from fedmf.cli._data import with_options
+    from fedmf.plugins import with_options
 
     name, _ = with_options(source, datasets.names())
     if name not in datasets.names() or not datasets.describe(name).remotes:
@@ -113,7 +113,7 @@ def _apply(text: str, rows: list[Rows], names: Names, sites: Spread) -> tuple[li
     import numpy as np
 
     from fedmf import preparation
-    from fedmf.cli._data import with_options
+    from fedmf.plugins import with_options
     from fedmf.report.words import data_size
 
     name, options = with_options(text, preparation.names())
