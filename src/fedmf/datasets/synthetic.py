@@ -9,7 +9,8 @@ the authors' published generator, so they are no part of the SNR.
 The scale g is a root of F(t) = sum_ij min(s_ij^2, t e_ij^2) over e_ij < 0, plus t e_ij^2 over the
 others, at t = g^2, s the entries of WH. F is increasing, concave and piecewise linear, so Newton's
 method from t = 0 climbs to the root from below and ends after a few passes over E; the published
-loop rescales and clips again and again.
+loop rescales and clips again and again. Where rounding X to single precision moves the SNR, a few
+entries are moved to a neighbouring float to make up for it.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 OUTLIER_SCALE = 5.0
 MAX_PASSES = 100
 EXACT = 1e-13
+ENOUGH = 1e-10
 
 
 class Sample(NamedTuple):
@@ -82,7 +84,8 @@ def load(
 ) -> Table:
     """Return a fresh data set; what is not given comes from the preset.
 
-    snr: in dB, met to 1e-9 dB in float64; infinite for no noise at all.
+    snr: in dB, met to 1e-9 dB by the numbers that are returned, unless the noise is so little that
+        their type cannot hold it; infinite for no noise at all.
     sizes: "equal"; "uneven" (drawn, as the authors do); or K positive weights.
     outliers, unclustered: shares of N.
     unclustered_label: 0, a class of their own; the authors' published code gives them the label of
@@ -128,6 +131,7 @@ def generate(
     scale = noise_scale(X, centres, cluster, snr)
     for rows, block in blocks(X):
         X[rows] = np.maximum(0.0, centres[cluster[rows]] + scale * block.astype(np.float64))
+    _settle(X, centres, cluster, _noise_wanted(centres, cluster, snr))
     outlier = _put_outliers(seed, X, round(outliers * N))
     labels = np.where(cluster < 0, unclustered_label, cluster + 1)
     return Sample(X, labels, cluster, W, outlier, scale)
@@ -138,8 +142,7 @@ def noise_scale(E: Vector, centres: Vector, cluster: Vector, snr: float) -> floa
 
     E: (N, M); centres: (K+1, M), of which row cluster[j] is the clean sample j.
     """
-    power = (centres**2).sum(axis=1)
-    wanted = float(power[cluster].sum()) / 10.0 ** (snr / 10.0)
+    wanted = _noise_wanted(centres, cluster, snr)
     t = reached = 0.0
     for _ in range(MAX_PASSES):
         slope, clipped = _pass(E, centres, cluster, math.sqrt(t))
@@ -162,6 +165,42 @@ def _pass(E: Vector, centres: Vector, cluster: Vector, g: float) -> tuple[float,
         slope += float(np.square(np.where(lost, 0.0, e)).sum())
         clipped += float(np.square(np.where(lost, s, 0.0)).sum())
     return slope, clipped
+
+
+def _noise_wanted(centres: Vector, cluster: Vector, snr: float) -> float:
+    """Return ||X - WH||^2 as the SNR wants it."""
+    power = (centres**2).sum(axis=1)
+    return float(power[cluster].sum() / 10.0 ** (snr / 10.0))
+
+
+def _settle(X: Vector, centres: Vector, cluster: Vector, wanted: float) -> None:
+    """Move entries of X, in place, to a neighbouring float until ||X - WH||^2 is as wanted."""
+    noises = (block - centres[cluster[rows]] for rows, block in blocks(X))
+    missing = wanted - sum(float(np.square(noise).sum()) for noise in noises)
+    for rows, block in blocks(X):
+        if abs(missing) <= ENOUGH * wanted:
+            break
+        noise = block - centres[cluster[rows]]
+        away = np.copysign(np.inf, noise * missing).astype(X.dtype)
+        moved = np.nextafter(block, away)
+        share = ((moved - block) * (noise + (moved - centres[cluster[rows]])) / missing).ravel()
+        share[(block <= 0.0).ravel() | (share <= 0.0)] = np.nan
+        chosen, left = _shares_of_one(share)
+        X[rows] = np.where(chosen.reshape(block.shape), moved, block)
+        missing *= left
+
+
+def _shares_of_one(share: Vector) -> tuple[Vector, float]:
+    """Return which shares to take for a sum near 1, and what is left; NaN cannot be taken."""
+    total = np.nancumsum(share)
+    chosen = (total <= 1.0) & ~np.isnan(share)
+    left = 1.0 - float(share[chosen].sum())
+    miss = np.where(chosen, np.nan, np.abs(share - left))
+    if not np.isnan(miss).all() and np.nanmin(miss) < left:
+        last = int(np.nanargmin(miss))
+        chosen[last] = True
+        left -= float(share[last])
+    return chosen, left
 
 
 def cluster_sizes(seed: int, total: int, K: int, sizes: str | Sequence[float]) -> list[int]:
