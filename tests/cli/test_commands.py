@@ -249,54 +249,6 @@ def test_demo_replaces_an_earlier_one(tmp_path):
         assert fedmf.load(tmp_path / "fedmavg-all").position.round == rounds
 
 
-def test_data_list_says_what_is_there(tmp_path):
-    for name in ("train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte"):
-        (tmp_path / name).touch()
-    lines = call("data", "list", "--data-dir", tmp_path).stdout.splitlines()
-    state = {line.split()[0]: line for line in lines if line.strip()}
-    rows = [line for line in lines if line.startswith("  mnist") and "10,000" in line]
-    assert rows[0].rstrip().endswith("there")
-    assert any("synthetic" in line and line.rstrip().endswith("none needed") for line in lines)
-    assert any("tdt2" in line and line.rstrip().endswith("to download") for line in lines)
-    assert "where" in state
-
-
-def test_data_describe(csv, tmp_path):
-    picture = tmp_path / "sites.svg"
-    output = call("data", "describe", csv, "--sites", "hospital", "--labels", "kind",
-                  "--picture", picture).stdout  # fmt: skip
-    assert "3 sites, 30 samples, 5 features" in output
-    assert picture.read_text().startswith("<?xml")
-
-
-def test_data_prepare_equals_the_pooled_preparation(csv, tmp_path):
-    out = tmp_path / "prepared.npz"
-    result = call("data", "prepare", csv, "--sites", "hospital", "--labels", "kind",
-                  "--steps", "log1p min-max", "--out", out)  # fmt: skip
-    assert "min-max: sites sent the smallest and the largest value of each feature" in result.stderr
-    frame = pd.read_csv(csv)
-    logs = np.log1p(frame[list("abcde")].to_numpy())
-    pooled = (logs - logs.min(axis=0)) / (logs.max(axis=0) - logs.min(axis=0))
-    with np.load(out) as held:
-        np.testing.assert_allclose(held["X"], pooled, rtol=1e-12, atol=1e-15)
-        assert held["site"].tolist() == frame["hospital"].tolist()
-        assert held["label"].tolist() == frame["kind"].tolist()
-    call("fit", out, "--sites", "site", "--labels", "label", "--rank", 2, "--rounds", 2,
-         "--out", tmp_path / "run")  # fmt: skip
-
-
-def test_data_prepare_keeps_sparse_data_sparse(tmp_path):
-    from scipy import sparse
-
-    X = sparse.random_array((20, 6), density=0.4, format="csr", rng=np.random.default_rng(0))
-    sparse.save_npz(tmp_path / "counts.npz", X)
-    out = tmp_path / "weighted.npz"
-    call("data", "prepare", tmp_path / "counts.npz", "--partition", "iid", "--n-sites", 3,
-         "--steps", "tfidf", "--out", out)  # fmt: skip
-    with np.load(out) as held:
-        assert held["shape"].tolist() == [20, 6]
-
-
 @pytest.mark.parametrize(
     "words",
     [

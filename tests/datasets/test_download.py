@@ -171,7 +171,7 @@ def test_download_by_name(server, tmp_path, monkeypatch):
     monkeypatch.delenv("FEDMF_DATA", raising=False)
     with pytest.raises(MissingDataError, match="no data folder"):
         datasets.download("mnist")
-    with pytest.raises(MissingDataError, match="synthetic: nothing to download"):
+    with pytest.raises(MissingDataError, match="synthetic cannot be downloaded: it has no files"):
         datasets.download("synthetic")
     with pytest.raises(ParameterError, match="got 'nmist'; did you mean 'mnist'"):
         datasets.download("nmist")

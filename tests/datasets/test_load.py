@@ -1,5 +1,6 @@
 """By name or path; labels, sites and sample ids; a folder with one file for each site."""
 
+import gzip
 import subprocess
 import sys
 from pathlib import Path
@@ -46,14 +47,26 @@ def test_columns_of_the_file(path):
         ("sites.csv", "site\nu\nu\nv\n"),
         ("sites.csv", "id,site\ns3,v\ns9,w\ns1,u\ns2,u\n"),
         ("sites.tsv", "s3\tv\ns1\tu\ns2\tu\n"),
+        ("sites.txt.gz", "u\nu\nv\n"),
+        ("sites.csv.gz", "id,site\ns3,v\ns9,w\ns1,u\ns2,u\n"),
+        ("sites.tsv.gz", "s3\tv\ns1\tu\ns2\tu\n"),
     ],
 )
 def test_a_second_file(path, name, text):
-    path.with_name(name).write_text(text)
+    held = text.encode()
+    path.with_name(name).write_bytes(gzip.compress(held) if name.endswith(".gz") else held)
     options = {"labels": "type", "samples": "id"}
     path.write_text("\n".join(line.rsplit(",", 1)[0] for line in TEXT.splitlines()))
     table = datasets.load(path, sites=str(path.with_name(name)), **options)
     assert table.sites.tolist() == ["u", "u", "v"]
+
+
+def test_columns_that_are_neither(path):
+    table = datasets.load(path, drop=["type", "hospital"])
+    assert table.features == ("a", "b")
+    assert datasets.load(path, drop="type").features == ("a", "b", "hospital")
+    with pytest.raises(ParameterError, match="there is no column 'typo'; did you mean 'type'"):
+        datasets.load(path, drop=["typo"])
 
 
 def test_arrays_and_a_npy_file(tmp_path):
@@ -90,10 +103,13 @@ def test_finite_values_are_checked_once_unless_told_not_to(tmp_path):
         ([1.5, 2.0], ["1.5", "2"]),
         ([True, False], ["True", "False"]),
         (["9" * 30], ["9" * 30]),
+        ([b"x", b"y "], ["x", "y"]),
+        (np.array([2**63 + 5, 7], np.uint64), [str(2**63 + 5), "7"]),
+        (np.array([5, 7], np.uint8), [5, 7]),
     ],
 )
 def test_labels_are_whole_numbers_or_text(values, expected):
-    given = np.array(values, dtype=object if None in values else None)
+    given = np.array(values, dtype=object if None in list(values) else None)
     assert tidy(given, "x", missing=True).tolist() == expected
 
 
@@ -123,7 +139,7 @@ def test_labels_are_whole_numbers_or_text(values, expected):
             DataError,
             "sample id '7' comes more than once",
         ),
-        ({}, DataError, "line 2, column 'type': 'x' is not a number (a column of classes, sites"),
+        ({}, DataError, "line 2, column 'type': 'x' is not a number (name it as the labels, sites"),
     ],
 )
 def test_what_does_not_fit_a_file(path, options, error, text):
@@ -137,6 +153,10 @@ def test_what_does_not_fit_a_file(path, options, error, text):
     ("name", "held", "error", "text"),
     [
         ("l.txt", "x\ny\n", DataError, "3 samples, but 2 lines"),
+        ("l.txt", "0\n1\n2\n0\n", DataError, "3 samples, but 4 lines"),
+        ("l.txt", "x\ny\nx\ny\n", DataError, "3 samples, but 4 lines"),
+        ("l.csv.gz", "plain", FileFormatError, "no valid table (Not a gzipped file"),
+        ("l.csv", "\udcff", FileFormatError, "the file is not in UTF-8"),
         ("l.csv", "a,b,c\n", FileFormatError, "lines must have one cell or two, got [3]"),
         ("l.csv", "s1,x\ns2,y\n", DataError, "sample 's3' is not in the file"),
         ("l.csv", "s1,x\ns1,y\n", DataError, "sample id 's1' comes more than once"),
@@ -146,7 +166,7 @@ def test_what_does_not_fit_a_file(path, options, error, text):
 def test_what_does_not_fit_a_second_file(path, name, held, error, text):
     path.write_text("id,a\ns1,1\ns2,2\ns3,3\n")
     second = path.with_name(name)
-    second.write_text(held)
+    second.write_text(held, errors="surrogateescape")
     with pytest.raises(error) as found:
         datasets.load(path, labels=second)
     assert text in str(found.value)

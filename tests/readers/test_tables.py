@@ -76,13 +76,59 @@ def test_parquet_kinds(tmp_path):
         ("u,1,2\nv,3,4\n", None, ("u", "v")),
         ("\n a,b\n\n1,2\n\n3,4", (" a", "b"), None),
         ('"a","b"\n"1","2"\n3,4\n', ("a", "b"), None),
+        ('"a\n(mg)","b, c"\n1,2\n3,4\n', ("a\n(mg)", "b, c"), None),
+        ("a,b\nu,1,2\nv,3,4\n", ("a", "b"), ("u", "v")),
+        ("id,a,b\r1,1,2\r2,3,4\r", ("id", "a", "b"), None),
     ],
 )
 def test_headers_and_ids(tmp_path, text, features, samples):
     (tmp_path / "x.csv").write_text(text, encoding="utf-8")
     content = read(tmp_path / "x.csv")
-    np.testing.assert_array_equal(content.X, [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(content.X[:, -2:], [[1, 2], [3, 4]])
+    assert content.X.shape[1] == len(features or "ab")
     assert (content.features, content.samples) == (features, samples)
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.parquet"])
+def test_the_index_of_pandas_is_no_feature_beside_other_ids(tmp_path, name):
+    path = tmp_path / name
+    frame = pd.DataFrame({"id": ["v", "w"], "a": [2.0, 3]}, index=[4, 9])
+    frame.to_csv(path) if name == "x.csv" else frame.to_parquet(path)
+    content = read(path, Wanted(samples="id"))
+    assert content.features == ("a",)
+    assert content.samples == ("v", "w")
+    content = read(path, Wanted(labels="id"))
+    assert content.features == ("a",)
+    assert content.samples == ("4", "9")
+
+
+def test_an_index_of_several_columns_is_no_feature(tmp_path):
+    path = tmp_path / "x.parquet"
+    frame = pd.DataFrame({"site": ["p", "q"], "visit": [1, 2], "id": [7, 8], "a": [3.0, 4]})
+    frame.set_index(["site", "visit", "id"]).to_parquet(path)
+    content = read(path, Wanted(sites="site"))
+    assert (content.features, content.samples) == (("a",), None)
+    assert read(path, Wanted(sites="site", drop=("visit",))).samples == ("7", "8")
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv.gz", "x.parquet"])
+def test_columns_can_be_dropped(tmp_path, name):
+    path = tmp_path / name
+    frame = pd.DataFrame({"sex": ["f", "m"], "a": [1.0, 2], "age": [50, 60], "b": [3.0, 4]})
+    text = {"sep": "\t" if "tsv" in name else ",", "index": False}
+    frame.to_parquet(path) if name == "x.parquet" else frame.to_csv(path, **text)
+    content = read(path, Wanted(drop=("age", "sex")))
+    np.testing.assert_array_equal(content.X, [[1, 3], [2, 4]])
+    assert (content.features, content.samples) == (("a", "b"), None)
+    with pytest.raises(ParameterError, match="there is no column 'agee'; did you mean 'age'"):
+        read(path, Wanted(drop=("agee",)))
+
+
+def test_large_whole_numbers_stay_apart_beside_missing_ones(tmp_path):
+    path = tmp_path / "x.parquet"
+    site = pd.array([2**60, 2**60 + 1, None], dtype="Int64")
+    pd.DataFrame({"site": site, "a": [1.0, 2, 3]}).to_parquet(path)
+    assert read(path, Wanted(labels="site")).columns["site"].tolist() == [2**60, 2**60 + 1, None]
 
 
 def test_names_that_count_are_a_header_and_it_can_be_said(tmp_path):
@@ -121,7 +167,10 @@ NAMED = "a,b,type\n1,2,x\n3,4,y\n"
         ("a,b\n1,2\nnan,4\n", DataError, "line 3, column 'a': there is no value ('nan')"),
         ("1,2\n3,NA\n", DataError, "line 2, column 'column 2': there is no value ('NA')"),
         ("a,b\n1,2\n3,4x\n", DataError, "line 3, column 'b': '4x' is not a number"),
-        (NAMED, DataError, "line 2, column 'type': 'x' is not a number (a column of classes"),
+        (NAMED, DataError, "line 2, column 'type': 'x' is not a number (name it as the labels,"),
+        ('a,b\n1,"2,5"\n', DataError, "'2,5' is not a number (a number has a decimal point and"),
+        ("a;b\n1,5;2\n", FileFormatError, "not separated by ',': it begins 'a;b'"),
+        ("a\tb\n1\t2\n", FileFormatError, "not separated by ',': it begins 'a\\tb'"),
         ("a,a\n1,2\n", DataError, "column 'a' comes more than once"),
         ("a,b\n1,1_0\n", DataError, "line 2, column 'b': '1_0' is not a number"),
     ],
@@ -147,7 +196,10 @@ def test_faults_in_compressed_text(tmp_path):
         with pytest.raises(FedMFError):
             read(path)
     (tmp_path / "x.csv").write_bytes(b"a,b\n1,\xff\n")
-    with pytest.raises(FileFormatError, match=r"cannot be read .*invalid start byte"):
+    with pytest.raises(FileFormatError, match=r"x\.csv: the file is not in UTF-8; save it as U"):
+        read(tmp_path / "x.csv")
+    (tmp_path / "x.csv").write_bytes(b"id,a\n" + b"u,1\n" * 50_000 + b"\xff,2\n")
+    with pytest.raises(FileFormatError, match="not in UTF-8"):
         read(tmp_path / "x.csv")
 
 

@@ -6,6 +6,7 @@ A built-in data set and a partition can have options of their own, written behin
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from fedmf.arrays import IntArray, Rows
     from fedmf.datasets import Table
 
-KEYS = ("source", "sites", "labels", "samples", "partition", "n_sites", "data_dir")
+KEYS = ("source", "sites", "labels", "samples", "drop", "partition", "n_sites", "data_dir")
 
 
 class Spread(NamedTuple):
@@ -32,6 +33,7 @@ class Spread(NamedTuple):
     places: list[IntArray]  # which rows of the table each site has
     names: list[str]  # the sites', where the data name them
     apart: list[Rows] | None = None  # each site's rows, where they have a file each
+    features: list[Any] | None = None  # each site's, where they may differ
 
     @property
     def rows(self) -> list[Rows]:
@@ -39,6 +41,19 @@ class Spread(NamedTuple):
         from fedmf.partitions import split
 
         return split(self.table.X, self.places) if self.apart is None else self.apart
+
+    @property
+    def X(self) -> Any:
+        """All samples in the order of the data; what lies in several files is not read yet."""
+        from scipy import sparse
+
+        from fedmf.partitions import Stacked
+
+        if self.apart is None:
+            return self.table.X
+        if sparse.issparse(self.apart[0]):
+            return sparse.vstack(self.apart, format="csr")
+        return Stacked(self.apart)
 
     @contextmanager
     def mapped(self, beside: Path) -> Iterator[list[Rows]]:
@@ -78,11 +93,14 @@ def read(data: dict[str, Any]) -> Table:
     return datasets.load(source, data_dir=data.get("data_dir"), **_columns(data), **options)
 
 
-def spread(data: dict[str, Any], seed: int, *, apart: bool = False) -> Spread:
-    """Read the data and spread them over sites; `apart`: a folder's files are not put together."""
-    if apart and _is_folder(data.get("source")):
+def spread(data: dict[str, Any], seed: int, *, fit: bool = True) -> Spread:
+    """Read the data and spread them over sites; a folder's files are not put together.
+
+    `fit`: these files must have the same features.
+    """
+    if _is_folder(data.get("source")):
         _refuse_partition(data)
-        return _by_file(data)
+        return _by_file(data, fit)
     table = read(data)
     asked, partition = data.get("n_sites"), data.get("partition")
     if table.sites is not None:
@@ -108,22 +126,25 @@ def _is_folder(source: Any) -> bool:
     return named and Path(str(source)).expanduser().is_dir()
 
 
-def _by_file(data: dict[str, Any]) -> Spread:
+def _by_file(data: dict[str, Any], fit: bool) -> Spread:
     """Return the files of a folder as sites, in the order of their names, each left where it is."""
     from fedmf import datasets
     from fedmf.datasets._files import facts
 
     folder = Path(str(data["source"])).expanduser()
-    tables = datasets.load_sites(folder, **_columns(data))
-    edges = np.cumsum([0, *(table.X.shape[0] for table in tables.values())])
-    spans = dict(zip(tables, map(np.arange, edges[:-1], edges[1:]), strict=True))
-    names = sorted(tables)
-    rows = [tables[name].X for name in names]
-    return Spread(facts(folder, tables), [spans[name] for name in names], names, rows)
+    tables = dict(sorted(datasets.load_sites(folder, **_columns(data)).items()))
+    rows = [table.X for table in tables.values()]
+    edges = np.cumsum([0, *(own.shape[0] for own in rows)])
+    places = list(map(np.arange, edges[:-1], edges[1:]))
+    features = None if fit else [table.features for table in tables.values()]
+    return Spread(facts(folder, tables, fit=fit), places, list(tables), rows, features)
 
 
 def _columns(data: dict[str, Any]) -> dict[str, Any]:
-    return {key: data[key] for key in ("sites", "labels", "samples") if data.get(key)}
+    found = {key: data[key] for key in ("sites", "labels", "samples", "drop") if data.get(key)}
+    if "drop" in found:
+        found["drop"] = next(csv.reader([found["drop"]], skipinitialspace=True))
+    return found
 
 
 def _by_column(table: Table) -> Spread:

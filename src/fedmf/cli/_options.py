@@ -77,6 +77,7 @@ _DATA = (
     setting("data", "--labels", metavar="COLUMN|FILE",
             help="The true class of each sample; never used to fit."),
     setting("data", "--samples", metavar="COLUMN", help="The samples' names."),
+    setting("data", "--drop", metavar="COLUMN,...", help="Columns that are no features either."),
     setting("data", "--partition", metavar="NAME[:KEY=VALUE,...]",
             help="Spread the samples over sites: iid, kmeans, dirichlet:alpha=0.3, ..."),
     setting("data", "--n-sites", metavar="P", type=int,

@@ -58,7 +58,7 @@ def _begin(settings: Settings, options: dict[str, Any]) -> int:
     out = need_out(options["out"])
     problem, algorithm = settings.make_problem(), settings.make_algorithm()
     with working("reading the data"):
-        sites = spread(settings.data, settings.run["seed"], apart=True)
+        sites = spread(settings.data, settings.run["seed"])
     algorithm.check_sites(len(sites.places))
     settings.data = absolute(settings.data)
     prepare(out, overwrite=bool(options["overwrite"]))
@@ -82,7 +82,7 @@ def _go_on(folder: Path, flags: Tables, options: dict[str, Any]) -> int:
     penalty = {"penalty": penalty_table(run.penalty) or {}}
     settings = merged({**from_file(None), **run.notes, **penalty}, flags)
     with working("reading the data"):
-        sites = spread(settings.data, run.seed, apart=True)
+        sites = spread(settings.data, run.seed)
     settings.data = absolute(settings.data)
     driven = _driven(settings, run.algorithm.name, options, folder, run)
     with driven as how, sites.mapped(folder) as rows:

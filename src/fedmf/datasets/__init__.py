@@ -75,7 +75,7 @@ def download(
     """Fetch the public files of a data set into the data folder; what is there already is kept."""
     card = describe(name)
     if not card.remotes:
-        raise MissingDataError(f"{name}: nothing to download: {card.source}")
+        raise MissingDataError(f"{name} cannot be downloaded: {_folder.how(card)}")
     folder = _folder.required(_folder.resolve(data_dir), card)
     return [fetch(remote, folder, progress) for remote in card.remotes]
 

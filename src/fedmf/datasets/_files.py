@@ -1,12 +1,14 @@
 """A user's own data: a file of any readable format, or a folder with one file for each site.
 
 Labels, sites and sample ids come from a column (its name), from a second file (a name that ends
-like one of .npy, .csv, .tsv, .txt, or a `Path`), or as an array.
+like one of .npy, .csv, .tsv, .txt, the texts perhaps gzipped, or a `Path`), or as an array.
 """
 
 from __future__ import annotations
 
 import csv
+import gzip
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
@@ -26,13 +28,13 @@ from fedmf.errors import (
     SiteMismatchError,
 )
 from fedmf.readers import Content, Vector, Wanted
-from fedmf.readers._content import check_unique
+from fedmf.readers._content import check_unique, one_line, undecodable
 from fedmf.readers.npy import open_array
 
 Given: TypeAlias = str | Path | Sequence[Any] | Vector | None
 """A column's name, a file, or one value for each sample."""
 
-LISTS = (".csv", ".tsv", ".txt")
+LISTS = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 
 
 def load_file(
@@ -41,11 +43,16 @@ def load_file(
     labels: Given = None,
     sites: Given = None,
     samples: str | None = None,
+    drop: Sequence[str] = (),
     check: bool = True,
     **options: object,
 ) -> Table:
-    """Read one file; `check=False` leaves out the pass that looks for NaN and infinities."""
-    columns = Wanted(_column(labels), _column(sites), samples)
+    """Read one file without the columns to `drop`.
+
+    `check=False` leaves out the pass that looks for NaN and infinities.
+    """
+    dropped = (drop,) if isinstance(drop, str) else tuple(drop)
+    columns = Wanted(_column(labels), _column(sites), samples, dropped)
     content = readers.read(path, columns, **options)
     ids = content.samples
     if samples is not None:
@@ -112,7 +119,7 @@ def _values(
 
 def tidy(values: Vector, place: str, *, missing: bool) -> Vector:
     """Return ids as whole numbers if all are, else as text; an empty one is -1 or "none"."""
-    if values.dtype.kind in "iu":
+    if values.dtype.kind == "i":
         return values.astype(np.int64)
     cells = [_text(value) for value in values.tolist()]
     if "" in cells and not missing:
@@ -128,6 +135,8 @@ def _text(value: object) -> str:
         return ""
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
+    if isinstance(value, bytes):
+        return value.decode(errors="replace").strip()
     return str(value).strip()
 
 
@@ -143,7 +152,7 @@ def _second_file(path: Path, place: str, count: int, ids: tuple[str, ...] | None
         raise MissingDataError(f"{place}: there is no such file")
     if path.suffix.lower() == ".npy":
         return np.asarray(open_array(path))
-    if path.suffix.lower() not in LISTS:
+    if not path.name.lower().endswith(LISTS):
         raise FileFormatError(f"{place}: unknown ending (allowed: .npy, {', '.join(LISTS)})")
     lines = _lines(path, place)
     widths = {len(line) for line in lines}
@@ -156,21 +165,29 @@ def _second_file(path: Path, place: str, count: int, ids: tuple[str, ...] | None
 
 def _lines(path: Path, place: str) -> list[list[str]]:
     """Return the cells of each line that has any."""
-    delimiter = "," if path.suffix.lower() == ".csv" else "\t"
+    delimiter = "," if ".csv" in path.name.lower()[-7:] else "\t"
+    opener = gzip.open if path.name.lower().endswith(".gz") else open
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
             return [line for line in csv.reader(file, delimiter=delimiter) if line]
-    except UnicodeDecodeError:
-        raise FileFormatError(f"{place}: the file is not in UTF-8; save it as UTF-8") from None
-    except csv.Error as problem:
-        raise FileFormatError(f"{place}: no valid table ({problem})") from None
+    except UnicodeDecodeError as problem:
+        raise undecodable(path, problem) from None
+    except (OSError, EOFError, zlib.error, csv.Error) as problem:
+        raise FileFormatError(f"{place}: no valid table ({one_line(problem)})") from None
 
 
 def _in_order(cells: list[str], place: str, count: int) -> Vector:
-    """Return a value a line; one line more than there are samples means a header."""
-    if len(cells) not in (count, count + 1):
+    """Return a value a line; one line more may be a header, which is no value of a sample."""
+    values = cells[1:] if len(cells) == count + 1 and _names_a_column(cells) else cells
+    if len(values) != count:
         raise DataError(f"{place}: {count} samples, but {len(cells)} lines")
-    return np.array(cells[-count:], dtype=object)
+    return np.array(values, dtype=object)
+
+
+def _names_a_column(cells: list[str]) -> bool:
+    """Whether the first cell is the column's name: text that is not among the others."""
+    first, *others = (cell.strip() for cell in cells)
+    return bool(first) and not _is_whole(first) and first not in others
 
 
 def _by_id(lines: list[list[str]], place: str, ids: tuple[str, ...] | None) -> Vector:
@@ -192,16 +209,20 @@ def joined(folder: Path, tables: dict[str, Table]) -> Table:
     return replace(table, X=np.concatenate(parts))
 
 
-def facts(folder: Path, tables: dict[str, Table]) -> Table:
-    """Return what is known of all sites' samples in the sites' order; X stays apart and is None."""
-    check_fit(folder, tables)
+def facts(folder: Path, tables: dict[str, Table], *, fit: bool = True) -> Table:
+    """Return what is known of all sites' samples in the sites' order; X stays apart and is None.
+
+    `fit`: sites with different features are refused, else the features are left out.
+    """
+    if fit:
+        check_fit(folder, tables)
     parts = list(tables.values())
     counts = [part.X.shape[0] for part in parts]
     return Table(
         None,
         labels=_stacked(folder, [part.labels for part in parts]),
         sites=np.repeat(np.array(list(tables)), counts),
-        features=parts[0].features,
+        features=parts[0].features if fit else None,
         samples=_chained([part.samples for part in parts]),
         name=folder.name,
         source=str(folder),

@@ -22,7 +22,7 @@ def required(data_dir: Path | None, card: Card) -> Path:
     """Return the folder, or say that one must be named."""
     if data_dir is None:
         raise MissingDataError(
-            f"{card.name}: no data folder: name it with --data-dir or {VARIABLE} ({_how(card)})"
+            f"{card.name}: no data folder: name it with --data-dir or {VARIABLE} ({how(card)})"
         )
     return data_dir
 
@@ -39,11 +39,14 @@ def need(data_dir: Path | None, card: Card, names: Iterable[str]) -> Path:
     names = tuple(names)
     found = find(data_dir, card, names)
     if found is None:
-        raise MissingDataError(f"{card.name}: {names[0]} is not in {data_dir}: {_how(card)}")
+        raise MissingDataError(f"{card.name}: {names[0]} is not in {data_dir}: {how(card)}")
     return found
 
 
-def _how(card: Card) -> str:
+def how(card: Card) -> str:
+    """Say how the files of a data set get there."""
+    if not card.files:
+        return "it has no files, it is made on the spot"
     files = "; or ".join(card.files)
     if card.remotes:
         fetched = f"`fedmf data prepare {card.name}` downloads it"

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fedmf.partitions._description import FederationDescription, describe
+from fedmf.partitions._picture import check_picture
 from fedmf.partitions._request import Request
-from fedmf.partitions._rows import group_rows, one_blas_thread
+from fedmf.partitions._rows import Stacked, group_rows, one_blas_thread
 from fedmf.partitions._split import LazySites, split
 from fedmf.plugins import call, module_in, names_in, options_of
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = [
     "FederationDescription",
     "LazySites",
+    "Stacked",
+    "check_picture",
     "describe",
     "names",
     "options",

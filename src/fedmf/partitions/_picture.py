@@ -7,13 +7,13 @@ readers can tell apart; more classes are shaded by their share.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fedmf.errors import ParameterError
+from fedmf.files import write_atomically
 from fedmf.partitions._text import many
 
 if TYPE_CHECKING:
@@ -26,22 +26,28 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 INK, GREY, BAR = "#222222", "#777777", "#4C6A88"
 KINDS = (".pdf", ".png", ".svg")
+FEW = 1000  # more sites than that are drawn as pixels: a vector for each would make a huge file
 
 
 def write_picture(description: FederationDescription, path: str | Path) -> Path:
     """Draw the description and put the file in place in one step."""
     target = Path(path)
-    kind = target.suffix.lower()
-    if kind not in KINDS:
-        raise ParameterError(f"a picture's path must end in {', '.join(KINDS)}, got {target.name}")
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    kind = check_picture(target)
     undated = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}[kind]
-    try:
-        _draw(description).savefig(part, format=kind[1:], dpi=160, metadata=undated)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
+    figure = _draw(description)
+    write_atomically(
+        target,
+        lambda part: figure.savefig(part, format=kind[1:], dpi=160, metadata=undated),
+    )
     return target
+
+
+def check_picture(path: Path) -> str:
+    """Return the kind of picture that a path names by its ending, or say which there are."""
+    kind = path.suffix.lower()
+    if kind not in KINDS:
+        raise ParameterError(f"a picture's path must end in {', '.join(KINDS)}, got {path.name}")
+    return kind
 
 
 def _draw(description: FederationDescription) -> Figure:
@@ -54,7 +60,7 @@ def _draw(description: FederationDescription) -> Figure:
     figure = Figure(figsize=(7.2, 1.0 + 1.7 * sum(heights)), layout="constrained")
     FigureCanvasAgg(figure)
     rows = list(figure.subplots(len(heights), 1, sharex=True, height_ratios=heights))
-    order = np.argsort(-description.sizes, kind="stable")
+    order = _order(description)
     _draw_sizes(rows[0], description.sizes[order])
     if mix is not None:
         _draw_mix(rows[1], mix, order)
@@ -63,6 +69,14 @@ def _draw(description: FederationDescription) -> Figure:
     _mark_sites(rows[-1], description.n_sites)
     figure.suptitle(_title(description), fontsize=10, color=INK, x=0.01, ha="left")
     return figure
+
+
+def _order(description: FederationDescription) -> NDArray[Any]:
+    """Return the sites, largest first, those of one size by the class that they have most of."""
+    by_size = -description.sizes
+    if description.mix is None:
+        return np.argsort(by_size, kind="stable")
+    return np.lexsort((description.mix.counts.argmax(axis=1), by_size))
 
 
 def _title(description: FederationDescription) -> str:
@@ -110,7 +124,7 @@ def _stack(axes: Axes, shares: NDArray[Any], names: NDArray[Any]) -> None:
     for label, name in enumerate(names):
         axes.stairs(
             tops[:, label + 1], edges, baseline=tops[:, label], fill=True,
-            color=COLOURS[label], label=_short(name),
+            color=COLOURS[label], label=_short(name), rasterized=len(shares) > FEW,
         )  # fmt: skip
     axes.set_ylim(0, 1)
     axes.yaxis.set_major_formatter("{x:.0%}")
@@ -145,13 +159,13 @@ def _draw_zeta(axes: Axes, description: FederationDescription, order: NDArray[An
     axes.plot(
         np.arange(sites) + 0.5, zeta, "o", markersize=float(np.clip(400 / sites, 1.5, 5)),
         color=COLOURS[5], markeredgewidth=0, label="this site", clip_on=False,
-        rasterized=sites > 1000,
+        rasterized=sites > FEW,
     )  # fmt: skip
     scatter = description.spread.random_square / max(sites - 1, 1)
     by_chance = np.sqrt(scatter * (samples - sizes) / sizes)
     axes.stairs(
         by_chance, np.arange(sites + 1), baseline=None, color=INK, linewidth=1,
-        label="a random site of that size",
+        label="a random site of that size", zorder=3,
     )  # fmt: skip
     axes.legend(
         loc="lower right", bbox_to_anchor=(1, 0.98), ncols=2, fontsize=7, frameon=False,

@@ -7,7 +7,7 @@ thread, so that no result depends on how many threads there are.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any, TypeAlias, TypeVar
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fedmf.errors import InputError, InputTypeError
 
 Matrix: TypeAlias = Any
-"""(N, M): a numpy array, a numpy memory map, or a scipy CSR matrix or array."""
+"""(N, M): a numpy array, a numpy memory map, a scipy CSR matrix or array, or a `Stacked`."""
 Indices: TypeAlias = NDArray[np.int64]
 Result = TypeVar("Result")
 
@@ -26,8 +26,31 @@ BLOCK_BYTES = 2**24
 MOST_WORKERS = 4
 
 
+class Stacked:
+    """Dense matrices below each other, (N, M); rows are read from them when they are taken."""
+
+    def __init__(self, parts: Sequence[Matrix]) -> None:
+        self._parts = parts
+        self._edges = np.cumsum([0, *(len(part) for part in parts)])
+        self.shape = (int(self._edges[-1]), int(parts[0].shape[1]))
+        self.ndim = 2
+        self.dtype = np.result_type(*{part.dtype for part in parts})
+
+    def __getitem__(self, rows: slice | Indices) -> NDArray[Any]:
+        if isinstance(rows, slice):
+            rows = np.arange(*rows.indices(self.shape[0]))
+        taken = np.empty((len(rows), self.shape[1]), self.dtype)
+        of_part = np.searchsorted(self._edges, rows, side="right") - 1
+        for place in np.unique(of_part):
+            own = of_part == place
+            taken[own] = self._parts[place][rows[own] - self._edges[place]]
+        return taken
+
+
 def as_matrix(X: Matrix) -> Matrix:
     """Return X as a numeric (N, M) array or CSR matrix, without reading it."""
+    if isinstance(X, Stacked):
+        return X
     matrix = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(

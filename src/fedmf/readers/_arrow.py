@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fedmf.errors import DataError
-from fedmf.readers._content import Content, Vector, Wanted, check_known, check_unique
+from fedmf.readers._content import (
+    NO_FEATURE,
+    Content,
+    Vector,
+    Wanted,
+    check_known,
+    check_unique,
+)
 
 
-def content(path: Path, table: Any, wanted: Wanted, index: str | None) -> Content:
-    """Return the numeric columns as X (N, M); `index` names the column of sample ids, if any."""
+def content(path: Path, table: Any, wanted: Wanted, index: Sequence[str]) -> Content:
+    """Return the numeric columns as X (N, M); `index`: the names of rows, which are no features.
+
+    They are the samples' ids where no others are wanted and there is one column of them.
+    """
     import pyarrow as pa
 
     names = list(table.column_names)
     check_unique(path, "column", names)
     check_known(path, wanted, names)
-    found = index if index is not None else _first_text(pa, table, wanted)
-    index = wanted.samples or found
-    taken = {*wanted.names(), index}
+    asked = wanted.all_names()
+    index = [name for name in index or _first_text(pa, table, wanted) if name not in asked]
+    ids = index[0] if wanted.samples is None and len(index) == 1 else wanted.samples
+    taken = {*asked, *index}
     features = tuple(name for name in names if name not in taken)
     if not features or not table.num_rows:
         raise DataError(f"{path}: there are {table.num_rows} samples and {len(features)} features")
     columns = {name: vector(table.column(name)) for name in wanted.names()}
-    samples = None if index is None else tuple(map(str, vector(table.column(index)).tolist()))
+    samples = None if ids is None else tuple(map(str, vector(table.column(ids)).tolist()))
     return Content(_matrix(pa, path, table, features), features, samples, columns)
 
 
@@ -35,15 +47,16 @@ def vector(column: Any) -> Vector:
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
+    if column.null_count:  # as objects: large whole numbers would lose digits as floats
+        return np.array(column.to_pylist(), dtype=object)
     array: Vector = column.to_numpy()
     return array
 
 
-def _first_text(pa: Any, table: Any, wanted: Wanted) -> str | None:
-    """Return the first column's name where it holds text that nobody asked for: sample ids."""
-    first = table.column_names[0]
-    text = _is_text(pa, table.column(0).type)
-    return first if text and first not in wanted.names() else None
+def _first_text(pa: Any, table: Any, wanted: Wanted) -> list[str]:
+    """Return the first column's name where it holds text and no ids were asked for."""
+    text = wanted.samples is None and _is_text(pa, table.column(0).type)
+    return table.column_names[:1] if text else []
 
 
 def _is_text(pa: Any, kind: Any) -> bool:
@@ -59,10 +72,7 @@ def _matrix(pa: Any, path: Path, table: Any, features: tuple[str, ...]) -> Vecto
         if not (
             pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)
         ):
-            raise DataError(
-                f"{path}: column {name!r} holds {kind}, not numbers"
-                " (a column of classes, sites or ids is named with labels=, sites= or samples=)"
-            )
+            raise DataError(f"{path}: column {name!r} holds {kind}, not numbers {NO_FEATURE}")
     narrow = all(pa.types.is_float32(kind) or pa.types.is_float16(kind) for kind in kinds)
     X = np.empty((table.num_rows, len(features)), np.float32 if narrow else np.float64)
     for j, name in enumerate(features):

@@ -18,6 +18,7 @@ from scipy import sparse
 from fedmf.errors import DataError, FileFormatError, ParameterError
 from fedmf.plugins import did_you_mean, shorten
 
+NO_FEATURE = "(name it as the labels, sites or samples, or drop it)"
 Matrix: TypeAlias = np.ndarray[Any, np.dtype[Any]] | sparse.csr_matrix
 Vector: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
@@ -28,10 +29,17 @@ class Wanted(NamedTuple):
     labels: str | None = None
     sites: str | None = None
     samples: str | None = None
+    drop: tuple[str, ...] = ()
+    """Columns that are of no kind and no features either."""
 
     def names(self) -> list[str]:
-        """Return the names that were given, each once, in the order of the fields."""
-        return list(dict.fromkeys(name for name in self if name is not None))
+        """Return the names of columns to be handed back, each once, in the order of the fields."""
+        given = (self.labels, self.sites, self.samples)
+        return list(dict.fromkeys(name for name in given if name is not None))
+
+    def all_names(self) -> list[str]:
+        """Return the names of all columns that are no features."""
+        return [*self.names(), *self.drop]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +60,7 @@ def unknown_column(path: Path, name: str, known: Collection[str]) -> ParameterEr
 
 def check_known(path: Path, wanted: Wanted, known: Collection[str]) -> None:
     """Refuse a wanted column that is not among the known ones."""
-    for name in wanted.names():
+    for name in wanted.all_names():
         if name not in known:
             raise unknown_column(path, name, known)
 
@@ -86,6 +94,11 @@ def two_dimensional(array: Vector, path: Path, what: str = "the array") -> Vecto
             f" got shape {array.shape}"
         )
     return array
+
+
+def undecodable(path: Path, problem: UnicodeDecodeError) -> FileFormatError:
+    """Return the error for text in another encoding."""
+    return FileFormatError(f"{path}: the file is not in UTF-8; save it as UTF-8 ({problem})")
 
 
 def one_line(problem: BaseException) -> str:

@@ -3,32 +3,42 @@
 A header is optional: the first line is one where a cell after the first is not a number, where the
 first cell is empty (as pandas writes an index), or where the cells count 0, 1, 2, ... as pandas
 names columns; `header=` overrides that. The first column holds sample ids where its first cell is
-not a number or its name is empty. The whole file is read into memory, as float64.
+not a number; where its name is empty, or the header has no name for it (as R writes tables), it is
+never a feature. The whole file is read into memory, as float64.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
+import re
 import zlib
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from fedmf.errors import DataError, FileFormatError
 from fedmf.readers import _arrow
-from fedmf.readers._content import Content, Wanted, check_known, check_unique, one_line
+from fedmf.readers._content import (
+    NO_FEATURE,
+    Content,
+    Wanted,
+    check_known,
+    check_unique,
+    one_line,
+    undecodable,
+)
 
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
-BROKEN = (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error)
+BROKEN = (OSError, EOFError, zlib.error, csv.Error)
 
 
 class Layout(NamedTuple):
     """How a file is laid out: its names (made up without a header) and what is not a number."""
 
     delimiter: str
-    header: bool
+    above: int  # lines up to the end of the header
     names: list[str]
-    ids: str | None
+    row_names: list[str]
     text: set[str]
 
 
@@ -39,13 +49,13 @@ def read(path: Path, wanted: Wanted, *, header: bool | None = None) -> Content:
     layout = _layout(path, wanted, header)
     try:
         table = _table(path, layout)
-        found = _arrow.content(path, table, wanted, layout.ids)
+        found = _arrow.content(path, table, wanted, layout.row_names)
     except (pa.ArrowException, DataError, *BROKEN) as problem:
         _find_fault(path, layout)
         if isinstance(problem, DataError):
             raise
         raise FileFormatError(f"{path}: cannot be read ({one_line(problem)})") from None
-    if layout.header:
+    if layout.above:
         return found
     return Content(found.X, None, found.samples, found.columns)
 
@@ -60,19 +70,31 @@ def _layout(path: Path, wanted: Wanted, header: bool | None) -> Layout:
     delimiter = "\t" if ".tsv" in path.name.lower()[-7:] else ","
     try:
         with _open(path) as file:
-            lines = (line for line in csv.reader(file, delimiter=delimiter) if line)
-            first, second = next(lines, []), next(lines, [])
+            reader = csv.reader(file, delimiter=delimiter)
+            lines = (line for line in reader if line)
+            first = next(lines, [])
+            above = reader.line_num
+            second = next(lines, [])
+    except UnicodeDecodeError as problem:
+        raise undecodable(path, problem) from None
     except BROKEN as problem:
         raise FileFormatError(f"{path}: cannot be read ({one_line(problem)})") from None
     if not first:
         raise FileFormatError(f"{path}: the file is empty")
-    has_header = _is_header(first) if header is None else header
-    names = first if has_header else [f"column {j + 1}" for j in range(len(first))]
+    if len(first) == 1 and any(other in first[0] for other in {",", ";", "\t"} - {delimiter}):
+        raise FileFormatError(
+            f"{path}: its cells are not separated by {delimiter!r}: it begins {first[0][:40]!r}"
+        )
+    if not (_is_header(first) if header is None else header):
+        above, second, names = 0, first, [f"column {j + 1}" for j in range(len(first))]
+    elif len(second) == len(first) + 1 and not _is_number(second[0]):
+        names = ["", *first]
+    else:
+        names = first
     check_unique(path, "column", names)
-    check_known(path, wanted, names if has_header else ())
-    ids = wanted.samples or _index(names, second if has_header else first, wanted)
-    text = {*wanted.names(), *([] if ids is None else [ids])}
-    return Layout(delimiter, has_header, names, ids, text)
+    check_known(path, wanted, names if above else ())
+    rows = _row_names(names, second, wanted)
+    return Layout(delimiter, above, names, rows, {*wanted.all_names(), *rows})
 
 
 def _is_header(cells: list[str]) -> bool:
@@ -81,11 +103,11 @@ def _is_header(cells: list[str]) -> bool:
     return counted or not cells[0].strip() or not all(_is_number(cell) for cell in rest)
 
 
-def _index(names: list[str], cells: list[str], wanted: Wanted) -> str | None:
-    if names[0] in wanted.names():
-        return None
+def _row_names(names: list[str], cells: list[str], wanted: Wanted) -> list[str]:
+    """Return the first column's name where it names the rows; `cells` are those of a sample."""
     text = bool(cells) and bool(cells[0].strip()) and not _is_number(cells[0])
-    return names[0] if text or not names[0].strip() else None
+    nameless = not names[0].strip()
+    return names[:1] if nameless or (text and wanted.samples is None) else []
 
 
 def _is_number(cell: str) -> bool:
@@ -104,7 +126,7 @@ def _table(path: Path, layout: Layout) -> Any:
     reading = arrow.ReadOptions(
         column_names=layout.names,
         skip_rows_after_names=0,
-        skip_rows=_lines_above(path) if layout.header else 0,
+        skip_rows=layout.above,
         block_size=_block_size(path),
     )
     parsing = arrow.ParseOptions(delimiter=layout.delimiter)
@@ -112,15 +134,6 @@ def _table(path: Path, layout: Layout) -> Any:
     compression = "gzip" if path.name.lower().endswith(".gz") else None
     with pa.input_stream(str(path), compression=compression) as stream:
         return arrow.read_csv(stream, reading, parsing, converting)
-
-
-def _lines_above(path: Path) -> int:
-    """Return how many lines there are up to the end of the header: empty ones may come first."""
-    with _open(path) as file:
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                return number
-    return 0
 
 
 def _block_size(path: Path) -> int:
@@ -137,8 +150,10 @@ def _find_fault(path: Path, layout: Layout) -> None:
             lines = csv.reader(file, delimiter=layout.delimiter)
             body = ((lines.line_num, cells) for cells in lines if cells)
             for position, (number, cells) in enumerate(body):
-                if position or not layout.header:
+                if position or not layout.above:
                     _check_line(path, layout, number, cells)
+    except UnicodeDecodeError as problem:
+        raise undecodable(path, problem) from None
     except BROKEN as problem:
         raise FileFormatError(f"{path}: cut short or damaged ({one_line(problem)})") from None
 
@@ -155,7 +170,6 @@ def _check_line(path: Path, layout: Layout, number: int, cells: list[str]) -> No
         if cell.strip().lower() in {"", "na", "n/a", "nan", "null"}:
             raise DataError(f"{place}: there is no value ({cell!r})")
         if not _is_number(cell):
-            raise DataError(
-                f"{place}: {cell!r} is not a number"
-                " (a column of classes, sites or ids is named with labels=, sites= or samples=)"
-            )
+            comma = re.fullmatch(r"\s*[-+]?[\d.]*,[\d,.]+\s*", cell)
+            hint = "(a number has a decimal point and no commas)" if comma else NO_FEATURE
+            raise DataError(f"{place}: {cell!r} is not a number {hint}")

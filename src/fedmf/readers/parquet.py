@@ -1,7 +1,8 @@
 """Apache Parquet: a sample in each row; text columns must be named as labels, sites or samples.
 
-The index that pandas stores beside its columns becomes the sample ids; so does a first column of
-text. The whole table is read into memory.
+The index that pandas stores beside its columns is no feature; it becomes the sample ids, and so
+does a first column of text, where no other column is named for them. The whole table is read into
+memory.
 """
 
 from __future__ import annotations
@@ -28,8 +29,7 @@ def read(path: Path, wanted: Wanted) -> Content:
     return _arrow.content(path, table, wanted, _pandas_index(table))
 
 
-def _pandas_index(table: Any) -> str | None:
-    """Return the column that holds pandas' index; a range index is not a column."""
-    meta = table.schema.pandas_metadata or {}
-    stored = [name for name in meta.get("index_columns", []) if isinstance(name, str)]
-    return stored[0] if len(stored) == 1 else None
+def _pandas_index(table: Any) -> list[str]:
+    """Return the columns that hold pandas' index; a range index is not a column."""
+    stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    return [name for name in stored if name in table.column_names]

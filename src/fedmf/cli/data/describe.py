@@ -34,16 +34,18 @@ def command(ctx: click.Context, /, source: str, **options: Any) -> None:
     from fedmf import datasets
     from fedmf.cli._data import spread
     from fedmf.cli._show import pairs, working
-    from fedmf.partitions import describe
+    from fedmf.partitions import check_picture, describe
     from fedmf.plugins import with_options
 
+    if options["picture"] is not None:
+        check_picture(Path(options["picture"]))
     name, _ = with_options(source, datasets.names())
     seed = 0 if options["seed"] is None else options["seed"]
     with working("reading the data"):
         sites = spread({"source": source, **given(ctx, "data")["data"]}, seed)
     with working("comparing the sites"):
         labels: Any = sites.table.labels
-        found = describe(sites.table.X, sites.places, labels, options["rank"], seed)
+        found = describe(sites.X, sites.places, labels, options["rank"], seed)
     if name in datasets.names():
         card = datasets.describe(name)
         facts = ("title", "source", "licence", "notes")

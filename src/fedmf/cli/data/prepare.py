@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fedmf.cli._data import Spread
     from fedmf.datasets._download import Progress
 
-Names = tuple[str, ...] | None
+Names = tuple[str, ...] | list[Any] | None  # a list has the names of each site
 
 
 @click.command(cls=Sectioned)
@@ -52,37 +52,38 @@ def command(ctx: click.Context, /, source: str, **options: Any) -> None:
         raise click.UsageError("where shall the prepared data go? Say --out FILE.npz")
     if out is not None and out.suffix != ".npz":
         raise ParameterError(f"--out must end in .npz, got {out.name}")
-    fetched = _download(source, options["data_dir"])
+    _download(source, options["data_dir"], wanted=out is None)
     if out is None:
-        if not fetched:
-            raise click.UsageError("there is nothing to download: say --steps and --out FILE.npz")
         return
     seed = 0 if options["seed"] is None else options["seed"]
+    steps = (options["steps"] or "").split()
+    fit = not steps or steps[0].partition(":")[0] != "align"
     with working("reading the data"):
-        sites = spread({"source": source, **given(ctx, "data")["data"]}, seed)
-    rows, names = sites.rows, sites.table.features
-    for step in (options["steps"] or "").split():
+        sites = spread({"source": source, **given(ctx, "data")["data"]}, seed, fit=fit)
+    rows, names = sites.rows, sites.features or sites.table.features
+    for step in steps:
         with working(step):
             rows, names = _apply(step, rows, names, sites)
     _write(out, rows, names, sites)
     click.echo(out)
 
 
-def _download(source: str, data_dir: str | None) -> bool:
-    """Fetch the files of a built-in data set where they have a public address."""
+def _download(source: str, data_dir: str | None, *, wanted: bool) -> None:
+    """Fetch the files of a built-in data set; `wanted`: it is a mistake if there are none."""
     from fedmf import datasets
+    from fedmf.cli._present import present
     from fedmf.plugins import with_options
 
     name, _ = with_options(source, datasets.names())
-    if name not in datasets.names() or not datasets.describe(name).remotes:
-        return False
-    from fedmf.cli._present import present
-
-    if not present(datasets.describe(name), data_dir):
+    card = datasets.describe(name) if name in datasets.names() else None
+    if card is None or not card.files:
+        if wanted:
+            raise click.UsageError("there is nothing to download: say --steps and --out FILE.npz")
+        return
+    if not present(card, data_dir):
         with _transfers() as progress:
             datasets.download(name, data_dir=data_dir, progress=progress)
     click.echo(f"{name}: all files are there", err=True)
-    return True
 
 
 @contextmanager
