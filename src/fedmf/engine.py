@@ -163,4 +163,5 @@ def _play(
             f"round {number}, server: W left the finite numbers; look for huge values in the "
             "data, or use larger step divisors"
         )
-    return server
+    # The order in memory decides the order of sums: the one in which a saved state is read back.
+    return type(server)(*(np.asarray(value, order="C") for value in server))

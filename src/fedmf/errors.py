@@ -9,7 +9,8 @@ FedMFError
 ├── MissingDataError (FileNotFoundError)  a file that is not there, and where to get it
 ├── NotFittedError                     a model is used before it was fitted
 ├── FileFormatError (ValueError)       a file that cannot be read: which, where, why
-└── NonFiniteError (ArithmeticError)   a run left the finite numbers: round and site
+├── NonFiniteError (ArithmeticError)   a run left the finite numbers: round and site
+└── RefusedError (PermissionError)     a site or a server does not take part in it, and why
 """
 
 
@@ -51,3 +52,7 @@ class FileFormatError(FedMFError, ValueError):
 
 class NonFiniteError(FedMFError, ArithmeticError):
     """A run that left the finite numbers; the message names round and site."""
+
+
+class RefusedError(FedMFError, PermissionError):
+    """What a site or a server of a federation refuses; the message tells nothing of its data."""

@@ -51,7 +51,7 @@ class Ledger:
 
     def record(self, task: Task, request: Request, answer: Answer) -> None:
         """Write down one request and its answers."""
-        silent = request.weight == 0
+        silent = (request.weight == 0) | ~np.isin(request.sites, answer.sites)
         uploads = np.where(silent, 0, request.times) if silent.any() else request.times
         messages = answer.each if task.each else answer.each[:1]
         up_reals = np.array([wire.reals(message) for message in messages])

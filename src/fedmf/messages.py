@@ -8,7 +8,7 @@ in which requests reach the sites.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -36,6 +36,9 @@ class Task(NamedTuple):
     run: Answering
     each: bool = False
     counted: bool = False  # by the paper's formula of the communication cost
+    sends: type[Message] | None = None  # the update; a real site sends none that is not declared
+    broadcast: bool = False  # who missed the last one sits out until it has had one again
+    addable: bool = False  # the update is a change, which may as well be added to a later sum
 
 
 class Request(NamedTuple):
@@ -89,6 +92,22 @@ def ask(
     return Request(
         task, payload, sites, ones if weight is None else weight, once if times is None else times
     )
+
+
+def add_up(updates: Sequence[Message]) -> Message:
+    """Add messages entry by entry in double precision, in their order."""
+    kind = type(updates[0])
+    if len(updates) == 1:
+        return kind(*(np.asarray(value, dtype=np.float64) for value in updates[0]))
+    return kind(*(_sum(values) for values in zip(*updates, strict=True)))
+
+
+def _sum(values: Iterable[Any]) -> Any:
+    values = iter(values)
+    total = np.array(next(values), dtype=np.float64)
+    for value in values:
+        total += value
+    return total
 
 
 @lru_cache(maxsize=64)

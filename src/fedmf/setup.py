@@ -12,18 +12,16 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fedmf.arrays import Array, Rows, Scalar
 from fedmf.blocks import entries, squared_norm
+from fedmf.declared import Digest, Text
 from fedmf.errors import DataError, SiteMismatchError
 from fedmf.faults import refuse_non_finite
 from fedmf.messages import Exchange, Nothing, Task, ask
 from fedmf.parallel import each
 from fedmf.problem import Known
 from fedmf.sites import Cohort
-
-Bytes = NDArray[np.uint8]
 
 
 class Figures(NamedTuple):
@@ -35,13 +33,13 @@ class Figures(NamedTuple):
     minimum: Scalar
     maximum: Scalar
     absolute_sum: Scalar
-    digest: Bytes  # of the features' names, (32,); zeros where it has none
+    digest: Digest  # of the features' names, zeros where it has none
 
 
 class Names(NamedTuple):
     """A site's feature names, as one text: a JSON list, or nothing where it has none."""
 
-    text: Bytes
+    text: Text
 
 
 class Setup:
@@ -49,7 +47,10 @@ class Setup:
 
     def tasks(self) -> dict[str, Task]:
         """Return a site's tasks."""
-        return {"figures": Task(_figures, each=True), "names": Task(_names, each=True)}
+        return {
+            "figures": Task(_figures, each=True, sends=Figures),
+            "names": Task(_names, each=True, sends=Names),
+        }
 
     def run(self, sites: int) -> Exchange[tuple[Known, Array]]:
         """Return the figures of all data together, and each site's six, (P, 6)."""

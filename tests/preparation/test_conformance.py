@@ -123,7 +123,7 @@ def test_what_is_added_up_is_weighted_site_by_site(name, storage):
     (host,) = runtime.hosts  # all sites in one cohort
     payloads = {"spread": Centre(np.arange(5.0)), "per class": Classes(pack("abc"))}
     weights = np.array([0.5, 0.0, 2.0, 1.0])
-    for task, (run, each, _) in method.tasks().items():
+    for task, (run, each, *_) in method.tasks().items():
         if not each:
             payload = payloads.get(task, Nothing())
             _, whole = run(None, host.private, payload, host.data, weights)

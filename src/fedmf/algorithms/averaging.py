@@ -1,7 +1,8 @@
 """What FedMAvg and FedPALM share: drawing sites, averaging their W_p, sending W to all.
 
 A round ends where the paper's next one begins: with the average, projected, and W sent to every
-site. There each forms W'X, which its H steps need anyway, and so knows its term of F.
+site. There each forms W'X, which its H steps need anyway, and so knows its term of F. It sends how
+that changed, so that the server's sums stay right when a site is away for a while.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from fedmf.algorithms.base import Algorithm, Draw, check_participants
 from fedmf.algorithms.local import curvatures
 from fedmf.arrays import Array, IntArray, Scalar, largest_eigenvalue
 from fedmf.checks import check_real, unknown
-from fedmf.messages import Answer, Exchange, Task, ask
+from fedmf.declared import Curved, Tall
+from fedmf.messages import Answer, Exchange, Nothing, Task, ask
 from fedmf.private import Columns, PerSite, Shared
 from fedmf.problem import Goal, Parts
 from fedmf.sites import Cohort
@@ -38,6 +40,7 @@ class Private(NamedTuple):
     H: Columns
     cross: Columns  # W'X_p
     sent: PerSite  # (b, k, k), the curvature that the server knows of
+    told: PerSite  # (b, 3), the terms of F that it knows of; their sum over the cohort counts
     W: Shared  # as received
 
 
@@ -48,18 +51,18 @@ class Broadcast(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """What a site answers to a broadcast: its sums of F, and its curvature's change."""
+    """What a site answers to a broadcast: how its sums of F and its curvature changed."""
 
     loss: Scalar
     overlap: Scalar
     energy: Scalar
-    change: Array
+    change: Curved
 
 
 class Model(NamedTuple):
     """A site's own W_p."""
 
-    W: Array
+    W: Tall
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +131,9 @@ class Averaging(Algorithm):
     def private(self, goal: Goal, data: Cohort, H: Array) -> Private:
         """Return the state before the first broadcast."""
         nothing = np.zeros((0, 0), dtype=H.dtype)
-        return Private(H, np.zeros_like(H), np.zeros((len(data.sites), 1, 1)), nothing)
+        count = len(data.sites)
+        sent, told = np.zeros((count, 1, 1)), np.zeros((count, 3))
+        return Private(H, np.zeros_like(H), sent, told, nothing)
 
     def weights(self, draw: Draw) -> tuple[Array, IntArray]:
         """Return what each site's W_p counts in the average, and how often the formula counts it.
@@ -154,23 +159,29 @@ class Averaging(Algorithm):
         """Send W to all sites and collect their terms of F, and their curvature where wanted."""
         answer = yield ask("measure" if measured else "receive", Broadcast(server.W), everyone)
         change = answer.total.change if measured else 0.0
-        return Server(server.W, server.curvature + change, *answer.total[:3])
+        known = server.loss, server.overlap, server.energy
+        terms = (old + new for old, new in zip(known, answer.total[:3], strict=True))
+        return Server(server.W, server.curvature + change, *terms)
 
     def receiving(self) -> dict[str, Task]:
         """Return the tasks that begin a run and that answer a broadcast."""
         return {
-            "begin": Task(self.begin),
-            "receive": Task(_receive),
-            "measure": Task(_measure),
+            "begin": Task(self.begin, sends=Nothing),
+            "receive": Task(_receive, sends=Parts, broadcast=True),
+            "measure": Task(_measure, sends=Terms, broadcast=True),
         }
 
 
 def _receive(
     goal: Goal, private: Private, payload: Broadcast, data: Cohort, weight: Array
 ) -> tuple[Private, Parts]:
-    """Keep W and W'X, answer with the terms of F."""
+    """Keep W and W'X, answer with how the terms of F changed."""
     W, cross = payload.W, data.cross(payload.W)
-    return private._replace(cross=cross, W=W), goal.parts(data, W, private.H, cross)
+    now = goal.parts(data, W, private.H, cross)
+    change = Parts(*np.subtract(now, private.told.sum(axis=0)))
+    told = np.zeros_like(private.told)
+    told[0] = now  # a sum of all sites of the cohort: a broadcast goes to every one of them
+    return private._replace(cross=cross, told=told, W=W), change
 
 
 def _measure(

@@ -29,6 +29,7 @@ from fedmf.algorithms.local import Steps, weighted_models
 from fedmf.algorithms.schedules import Schedule, steps_of
 from fedmf.arrays import Array, Scalar
 from fedmf.checks import check_integer, unknown
+from fedmf.declared import Curved
 from fedmf.messages import Answer, Exchange, Task, ask
 from fedmf.private import take
 from fedmf.problem import Goal
@@ -59,7 +60,7 @@ class OrderBoth(NamedTuple):
 class Curvature(NamedTuple):
     """How much a site's curvature changed since it was last sent."""
 
-    change: Array
+    change: Curved
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,9 +97,9 @@ class FedMAvg(Averaging):
         """Return a site's tasks."""
         return {
             **self.receiving(),
-            "improve_H": Task(self._improve_H),
-            "improve_W": Task(self._improve_W, counted=True),
-            "improve": Task(self._improve, counted=True),
+            "improve_H": Task(self._improve_H, sends=Curvature),
+            "improve_W": Task(self._improve_W, counted=True, sends=Model),
+            "improve": Task(self._improve, counted=True, sends=Model),
         }
 
     def local(

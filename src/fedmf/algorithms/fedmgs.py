@@ -21,6 +21,7 @@ import numpy as np
 from fedmf.algorithms.base import Algorithm, Draw, check_participants
 from fedmf.arrays import Array, IntArray, Scalar, largest_eigenvalue
 from fedmf.checks import check_integer, check_real
+from fedmf.declared import Square, Tall
 from fedmf.errors import ParameterError
 from fedmf.losses.squared import Quadratic
 from fedmf.messages import Exchange, Nothing, Task, ask
@@ -54,8 +55,8 @@ class Order(NamedTuple):
 class Change(NamedTuple):
     """What a site sends: how U_p and V_p changed since its last upload."""
 
-    U: Array  # (K, K)
-    V: Array  # (M, K)
+    U: Square
+    V: Tall
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,9 +96,9 @@ class FedMGS(Algorithm):
     def tasks(self) -> dict[str, Task]:
         """Return a site's tasks."""
         return {
-            "begin": Task(self.begin),
-            "first": Task(self._first, counted=True),
-            "improve": Task(self._improve, counted=True),
+            "begin": Task(self.begin, sends=Nothing),
+            "first": Task(self._first, counted=True, sends=Change),
+            "improve": Task(self._improve, counted=True, sends=Change, addable=True),
         }
 
     def start(self, goal: Goal, W: Array, everyone: IntArray) -> Exchange[Server]:

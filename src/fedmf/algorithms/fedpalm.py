@@ -49,7 +49,7 @@ class FedPALM(Averaging):
 
     def tasks(self) -> dict[str, Task]:
         """Return a site's tasks."""
-        return {**self.receiving(), "alternate": Task(self._alternate, counted=True)}
+        return {**self.receiving(), "alternate": Task(self._alternate, counted=True, sends=Model)}
 
     def local(
         self,

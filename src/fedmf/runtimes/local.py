@@ -6,7 +6,7 @@ Sites with little data share a cohort; cohorts are worked through side by side b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from fedmf.arrays import Rows
 from fedmf.blocks import cut, nbytes, pack
 from fedmf.hosts import Host
-from fedmf.messages import Answer, Message, Method, Request
+from fedmf.messages import Answer, Method, Request, add_up
 from fedmf.parallel import each
 from fedmf.private import gather
 from fedmf.sites import Cohort
@@ -63,7 +63,7 @@ class LocalRuntime:
             )
         )
         return Answer(
-            total=None if method.tasks()[request.task].each else _sum(updates),
+            total=None if method.tasks()[request.task].each else add_up(updates),
             each=updates,
             sites=request.sites,
             weight=float(request.weight.sum()),
@@ -85,23 +85,6 @@ class LocalRuntime:
         """Go back to a snapshot."""
         for host, private in zip(self.hosts, privates, strict=True):
             host.private = private
-
-
-def _sum(updates: list[Message]) -> Message:
-    """Add messages entry by entry in double precision, in their order."""
-    kind = type(updates[0])
-    if len(updates) == 1:
-        return kind(*(np.asarray(value, dtype=np.float64) for value in updates[0]))
-    columns = zip(*updates, strict=True)
-    return kind(*(_add_up(values) for values in columns))
-
-
-def _add_up(values: Iterable[Any]) -> Any:
-    values = iter(values)
-    total = np.array(next(values), dtype=np.float64)
-    for value in values:
-        total += value
-    return total
 
 
 def cohorts(

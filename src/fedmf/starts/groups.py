@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fedmf.arrays import Array, IntArray, Rows
+from fedmf.declared import CountEach, RowEach
 from fedmf.lloyd import descend, seeds
 from fedmf.points import Points, pick
 from fedmf.sites import Cohort
@@ -33,8 +34,8 @@ ITERATIONS = 20  # of a site's k-means, whose groups need not be the very best
 class Groups(NamedTuple):
     """What a site sends, a row for each of its g groups; g = 0 where there is none."""
 
-    rows: Array  # (g, M), in the data's type
-    sizes: IntArray  # (g,)
+    rows: RowEach  # in the data's type
+    sizes: CountEach
 
 
 def groups_of(

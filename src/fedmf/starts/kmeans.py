@@ -64,8 +64,8 @@ class KMeans(Start):
     def tasks(self) -> dict[str, Task]:
         """Return a site's tasks."""
         return {
-            "groups": Task(self._groups, each=True, counted=True),
-            "assign": Task(_assign),
+            "groups": Task(self._groups, each=True, counted=True, sends=Groups),
+            "assign": Task(_assign, sends=Nothing),
         }
 
     def run(
