@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from fedmf.errors import FedMFError
     from fedmf.estimators import FederatedClustering, FederatedNMF
     from fedmf.fitting import fit, resume
+    from fedmf.network.client import Federation
     from fedmf.penalties import SNCP
     from fedmf.problem import Problem
     from fedmf.run import Run
@@ -28,6 +29,7 @@ _HOMES = {
     "FederatedClustering": "estimators",
     "FederatedNMF": "estimators",
     "FedMFError": "errors",
+    "Federation": "network.client",
     "Problem": "problem",
     "Run": "run",
     "SNCP": "penalties",
@@ -47,6 +49,7 @@ __all__ = [
     "FedPALM",
     "FederatedClustering",
     "FederatedNMF",
+    "Federation",
     "Problem",
     "Run",
     "fit",

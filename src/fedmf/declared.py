@@ -9,6 +9,7 @@ number. What is looked at: the names, the types, the shapes, and that every numb
 from __future__ import annotations
 
 from functools import cache
+from inspect import signature
 from typing import Annotated, Any, NamedTuple, TypeAlias, get_type_hints
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from fedmf.arrays import Array, IntArray
 from fedmf.errors import RefusedError
+from fedmf.messages import Message, Task
 
 KINDS = {"f": ("float32", "float64"), "i": ("int64",), "u": ("uint8",)}
 
@@ -36,6 +38,13 @@ RowEach: TypeAlias = Annotated[Array, Layout("f", ("g", "M"))]
 CountEach: TypeAlias = Annotated[IntArray, Layout("i", ("g",))]
 Digest: TypeAlias = Annotated[NDArray[np.uint8], Layout("u", (32,))]
 Text: TypeAlias = Annotated[NDArray[np.uint8], Layout("u", ("*",))]
+
+
+def payload_of(task: Task) -> type[Message]:
+    """Return the kind of message that a task takes: the type of its third argument."""
+    name = list(signature(task.run).parameters)[2]
+    kind: type[Message] = get_type_hints(task.run)[name]
+    return kind
 
 
 @cache

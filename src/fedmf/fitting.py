@@ -14,20 +14,20 @@ from fedmf.algorithms import Algorithm
 from fedmf.algorithms.base import Given
 from fedmf.arrays import Array
 from fedmf.border import Sites, as_sites, as_start
-from fedmf.checks import check_integer, check_real, check_type
-from fedmf.engine import Federation, Position, begin, set_up
-from fedmf.engine import rounds as rounds_from
+from fedmf.checks import check_integer, check_type
+from fedmf.driver import begin_run, drive
+from fedmf.engine import Federation, Position, set_up
 from fedmf.errors import ParameterError
 from fedmf.fingerprints import differ, fingerprints
 from fedmf.ledger import Ledger
 from fedmf.parallel import threads as threads_of
-from fedmf.penalties import SNCP, PenaltySchedule
+from fedmf.penalties import PenaltySchedule
 from fedmf.private import gather, split_up
 from fedmf.problem import Problem
 from fedmf.rng import resolve_seed
 from fedmf.run import Run, row
 from fedmf.runtimes.local import LocalRuntime
-from fedmf.starts import begin_at, find
+from fedmf.starts import find
 from fedmf.stopping import Ending, Stopping
 
 Init: TypeAlias = Run | str | tuple[Any, Sequence[Any]] | None
@@ -89,23 +89,17 @@ def fit(
     with threads_of(check_threads(threads)):
         runtime = LocalRuntime(data.rows, data.features)
         known, federation = set_up(runtime)
-        goal = problem.goal(known)
         if H is not None:
             runtime.place([Given(own) for own in H])
-        if start is not None:
-            W = begin_at(start, goal, federation, data.dtype, seed)
-        position = begin(algorithm, goal, federation, seed, W, data.dtype)
-        run = Run(
-            problem=problem,
-            algorithm=algorithm,
-            goal=goal,
-            seed=seed,
-            figures=federation.figures,
-            position=position,
-            private=None,
-            rows=[],
-            ledger=federation.ledger,
-            initial_objective=position.objective,
+        run = begin_run(
+            problem,
+            algorithm,
+            known,
+            federation,
+            data.dtype,
+            seed,
+            start=start,
+            W=W,
             settings={"rounds": int(rounds), "tol": float(tol), "seed": seed}
             | ({"init": init} if isinstance(init, str) else {}),
             penalty=penalty,
@@ -115,7 +109,7 @@ def fit(
         )
         keeper = _Keeper(run, runtime, checkpoint, checkpoint_seconds)
         looker = _Looker(keeper, inspect, inspect_at)
-        return _drive(keeper, federation, stopping, callback, looker)
+        return drive(keeper, federation, stopping, callback, looker)
 
 
 def resume(
@@ -157,7 +151,7 @@ def resume(
         again.settings = {**run.settings, "rounds": int(rounds), "tol": float(tol)}
         again.notes = run.notes if notes is None else notes
         keeper = _Keeper(again, runtime, checkpoint, checkpoint_seconds)
-        return _drive(keeper, federation._replace(ledger=ledger), stopping, callback)
+        return drive(keeper, federation._replace(ledger=ledger), stopping, callback)
 
 
 def _same_sites(run: Run, federation: Federation) -> None:
@@ -266,42 +260,3 @@ class _Looker:
         """Show the run after this round, if it is one of them."""
         if self._inspect is not None and (self._numbers is None or number in self._numbers):
             self._inspect(self._keeper.look())
-
-
-def _drive(
-    keeper: _Keeper,
-    federation: Federation,
-    stopping: Stopping,
-    callback: Callable[[Position], None] | None,
-    looker: Callable[[int], None] | None = None,
-) -> Run:
-    """Consume the round loop until a rule or the user ends it."""
-    run = keeper.run
-    loop = rounds_from(run.algorithm, run.goal, federation, run.position, run.seed)
-    try:
-        position = next(loop)
-        if looker is not None:
-            looker(position.round)
-        while True:
-            rho = _next_rho(run)
-            growing = rho is not None and rho != position.rho
-            ending = stopping.ending(position, settled=not growing)
-            if ending is not None:
-                return keeper.finish(ending)
-            position = loop.send(rho)
-            keeper.keep(position)
-            if callback is not None:
-                callback(position)
-            if looker is not None:
-                looker(position.round)
-    except KeyboardInterrupt:
-        return keeper.interrupted()
-
-
-def _next_rho(run: Run) -> float | None:
-    """Return what the run's schedule says of the next round, checked."""
-    penalty = run.penalty
-    if isinstance(penalty, SNCP):
-        penalty = penalty.for_algorithm(run.algorithm)
-    rho = None if penalty is None else penalty(run.rows)
-    return None if rho is None else check_real("penalty", rho, minimum=0, finite=True)

@@ -37,7 +37,7 @@ class Task(NamedTuple):
     each: bool = False
     counted: bool = False  # by the paper's formula of the communication cost
     sends: type[Message] | None = None  # the update; a real site sends none that is not declared
-    broadcast: bool = False  # who missed the last one sits out until it has had one again
+    broadcast: str | None = None  # the task that brings who missed this one up to date
     addable: bool = False  # the update is a change, which may as well be added to a later sum
 
 

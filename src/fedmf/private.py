@@ -47,8 +47,7 @@ def put(private: Private, data: Cohort, places: IntArray, new: Private) -> Priva
     if new is None:
         return new
     if private is None or len(places) == len(data.sites):
-        pairs = zip(kinds(type(new)), new, strict=True)
-        return type(new)(*(_laid_out(value, kind) for kind, value in pairs))
+        return laid_out(new)
     columns = data.columns(places)
     parts: list[Any] = []
     for kind, old, part in zip(kinds(type(private)), private, new, strict=True):
@@ -83,6 +82,12 @@ def split_up(private: Private, cohorts: Sequence[Cohort]) -> list[Private]:
         parts.append(type(private)(*(_laid_out(value[where[kind]], kind) for kind, value in pairs)))
         first_column, first_site = columns.stop, sites.stop
     return parts
+
+
+def laid_out(private: Private) -> Private:
+    """Return a private state with its arrays as the hosts have them."""
+    pairs = zip(kinds(type(private)), private, strict=True)
+    return type(private)(*(_laid_out(value, kind) for kind, value in pairs))
 
 
 def _laid_out(value: Array, kind: str) -> Array:

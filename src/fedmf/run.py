@@ -23,6 +23,7 @@ import numpy as np
 from fedmf.algorithms import Algorithm
 from fedmf.arrays import Array, IntArray
 from fedmf.engine import Position
+from fedmf.errors import MissingDataError
 from fedmf.ledger import Ledger
 from fedmf.penalties import PenaltySchedule
 from fedmf.problem import Goal, Problem
@@ -76,6 +77,8 @@ class Run:
     @property
     def H(self) -> list[Array]:
         """Each site's factor, (K, n_p)."""
+        if self.private is None:
+            raise MissingDataError("H stays at the sites: each finds its own among its results")
         return np.split(self.private.H, np.cumsum(self.sizes)[:-1], axis=1)
 
     @property
@@ -100,7 +103,8 @@ class Run:
         """A row a round."""
         import pandas as pd
 
-        return pd.DataFrame(self.rows, columns=list(HISTORY))
+        more = [name for name in (self.rows[0] if self.rows else ()) if name not in HISTORY]
+        return pd.DataFrame(self.rows, columns=[*HISTORY, *more])
 
     @property
     def communication(self) -> pd.DataFrame:

@@ -51,8 +51,7 @@ def save(run: Run, folder: str | os.PathLike[str]) -> None:
     history, ledger = run.history, _ledger_table(run.ledger)
     tables = {f"table.{name}": _packed(table) for name, table in
               (("history", history), ("ledger", ledger))}  # fmt: skip
-    model = to_bytes({**_tensors(run), **tables}, metadata={"fedmf": json.dumps(_state(run))})
-    write_bytes(place / MODEL, model)
+    write_bytes(place / MODEL, pack(run, tables))
     write_text(place / CONFIG, tomli_w.dumps(_config(run)))
     write_text(place / RESOLVED, tomli_w.dumps(_resolved(run)))
     write_atomically(place / HISTORY, history.to_parquet)
@@ -71,27 +70,51 @@ def load(
     of the user's own, which no file can hold. A penalty of the user's own is passed to `resume`.
     """
     with _reading(Path(folder) / MODEL) as path:
-        tensors, state = _read_model(path)
-        algorithm = algorithm or algorithm_from(state["algorithm"])
-        problem = problem or problem_from(state["problem"])
-        server = _unpacked(tensors, "server", algorithm.server_type)
-        position = Position(
-            server=server, participants=tensors["participants"], **state["position"]
-        )
-        return Run(
-            problem=problem,
-            algorithm=algorithm,
-            goal=problem.goal(Known(*state["known"])),
-            position=position,
-            private=_unpacked(tensors, "private", algorithm.private_type),
-            figures=tensors["figures"],
-            penalty=penalty_from(state["penalty"]),
-            fingerprints=tensors["fingerprints"],
-            rows=_rows(_table(tensors["table.history"])),
-            ledger=_ledger(_table(tensors["table.ledger"])),
-            features=None if state["features"] is None else tuple(state["features"]),
-            **state["run"],
-        )
+        tensors, state = _read(path)
+        rows = _rows(_table(tensors["table.history"]))
+        ledger = _ledger(_table(tensors["table.ledger"]))
+        return unpack(tensors, state, rows, ledger, problem, algorithm)
+
+
+def pack(run: Run, tensors: Tensors, **more: Any) -> bytes:
+    """Return the bytes of a file with a run, all but its tables, and further arrays and values."""
+    about = json.dumps({**_state(run), **more})
+    return to_bytes({**_tensors(run), **tensors}, metadata={"fedmf": about})
+
+
+def read_model(path: Path) -> tuple[Tensors, dict[str, Any]]:
+    """Return the arrays and the values of such a file."""
+    with _reading(path):
+        return _read(path)
+
+
+def unpack(
+    tensors: Tensors,
+    state: dict[str, Any],
+    rows: list[dict[str, Any]],
+    ledger: Ledger,
+    problem: Problem | None = None,
+    algorithm: Algorithm | None = None,
+) -> Run:
+    """Return the run that these arrays, values and tables are of."""
+    algorithm = algorithm or algorithm_from(state["algorithm"])
+    problem = problem or problem_from(state["problem"])
+    server = _unpacked(tensors, "server", algorithm.server_type)
+    apart = not any(name.startswith("private.") for name in tensors)
+    return Run(
+        problem=problem,
+        algorithm=algorithm,
+        goal=problem.goal(Known(*state["known"])),
+        position=Position(server=server, participants=tensors["participants"], **state["position"]),
+        private=None if apart else _unpacked(tensors, "private", algorithm.private_type),
+        figures=tensors["figures"],
+        penalty=penalty_from(state["penalty"]),
+        fingerprints=tensors["fingerprints"],
+        rows=rows,
+        ledger=ledger,
+        features=None if state["features"] is None else tuple(state["features"]),
+        **state["run"],
+    )
 
 
 @contextmanager
@@ -142,7 +165,8 @@ def _resolved(run: Run) -> dict[str, Any]:
 
 def _tensors(run: Run) -> Tensors:
     server = {f"server.{name}": value for name, value in arrays(run.position.server).items()}
-    private = {f"private.{name}": value for name, value in arrays(run.private).items()}
+    own = {} if run.private is None else arrays(run.private)  # without, it stays at the sites
+    private = {f"private.{name}": value for name, value in own.items()}
     others = {name: getattr(run, name) for name in ("figures", "fingerprints")}
     return {**others, "participants": run.position.participants, **server, **private}
 
@@ -163,7 +187,7 @@ def _state(run: Run) -> dict[str, Any]:
     }
 
 
-def _read_model(path: Path) -> tuple[Tensors, dict[str, Any]]:
+def _read(path: Path) -> tuple[Tensors, dict[str, Any]]:
     with safe_open(path, framework="numpy") as file:
         state = json.loads(file.metadata()["fedmf"])
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
@@ -184,7 +208,7 @@ def _unpacked(tensors: Tensors, prefix: str, kind: type[T]) -> T:
 def _rows(history: pd.DataFrame) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = history.to_dict("records")  # type: ignore[assignment]
     for each in rows:
-        each["participants"] = each["participants"].tolist()
+        each |= {k: each[k].tolist() for k in ("participants", "missing") if k in each}
     return rows
 
 

@@ -106,7 +106,9 @@ def test_the_reference_names_every_option():
     for path, command in commands(main, "fedmf"):
         assert f"`{path}" in text, path
         for option in command.params:
-            for name in option.opts if option.param_type_name == "option" else []:
+            if option.param_type_name != "option" or option.hidden:
+                continue
+            for name in option.opts:
                 assert f"`{name}" in text, f"{path} {name}"
 
 

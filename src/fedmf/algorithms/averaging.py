@@ -167,8 +167,9 @@ class Averaging(Algorithm):
         """Return the tasks that begin a run and that answer a broadcast."""
         return {
             "begin": Task(self.begin, sends=Nothing),
-            "receive": Task(_receive, sends=Parts, broadcast=True),
-            "measure": Task(_measure, sends=Terms, broadcast=True),
+            "receive": Task(_receive, sends=Parts, broadcast="catch_up"),
+            "measure": Task(_measure, sends=Terms, broadcast="catch_up"),
+            "catch_up": Task(_catch_up, sends=Nothing),
         }
 
 
@@ -191,6 +192,13 @@ def _measure(
     private, parts = _receive(goal, private, payload, data, weight)
     private, change = curvature_change(goal, private, data)
     return private, Terms(*parts, change)
+
+
+def _catch_up(
+    goal: Goal, private: Private, payload: Broadcast, data: Cohort, weight: Array
+) -> tuple[Private, Nothing]:
+    """Keep W and W'X at a site that missed the broadcast; what it sends next counts from before."""
+    return private._replace(cross=data.cross(payload.W), W=payload.W), Nothing()
 
 
 def curvature_change(goal: Goal, private: Private, data: Cohort) -> tuple[Private, Array]:

@@ -1,0 +1,61 @@
+"""Hand in a job to a federation and follow it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fedmf.cli._group import INTERRUPTED
+
+
+@click.command()
+@click.argument("kit", metavar="KIT")
+@click.argument("config", metavar="CONFIG")
+@click.option("--out", metavar="RUN", help="Fetch the run into this folder at its end.")
+@click.option("--detach", is_flag=True, help="Do not wait for the end.")
+def command(kit: str, config: str, out: str | None, detach: bool) -> int:
+    """Run a job over the sites of a federation, as the coordinator whose KIT this is.
+
+    CONFIG is the TOML file of `fedmf fit --config`: [problem], [algorithm], [run], [penalty], and
+    [federation] with deadline, min_answers, late and label. [data] is not used: each site has its
+    own. Prints the run's name. Ctrl-C leaves the run alone; `fedmf stop` ends it.
+
+    \b
+    Example
+      fedmf submit kits/coordinator settings.toml --out run
+    """
+    from fedmf.cli._network import Progress
+    from fedmf.network.client import Federation
+
+    federation = Federation(kit)
+    name = federation.submit(_tables(Path(config).expanduser()))
+    click.echo(name)
+    if detach:
+        return 0
+    try:
+        with Progress() as show:
+            found = federation.follow(name, show)
+    except KeyboardInterrupt:
+        click.echo(f"the run goes on; see: fedmf status {kit} {name}", err=True)
+        return INTERRUPTED
+    click.echo(f"{found['state']}: {found['status']}", err=found["state"] == "failed")
+    if found["state"] == "failed":
+        return 2
+    if out is not None:
+        federation.result(name).save(Path(out).expanduser())
+        click.echo(out)
+    return 0
+
+
+def _tables(path: Path) -> dict[str, Any]:
+    from fedmf.errors import FileFormatError, MissingDataError
+
+    if not path.is_file():
+        raise MissingDataError(f"{path}: there is no such file")
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileFormatError(f"{path}: no valid TOML: {error}") from None

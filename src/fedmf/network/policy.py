@@ -1,0 +1,73 @@
+"""A site's own limits, from policy.toml in its kit: what it does not do, whoever asks."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from fedmf.checks import check_integer
+from fedmf.errors import FileFormatError, RefusedError
+from fedmf.network.jobs import Job
+
+DEFAULT = """\
+# This site's limits. They are read when `fedmf site` starts.
+min_samples = 10      # with fewer samples nothing leaves
+max_rounds = 100000
+max_rank = 1000
+algorithms = ["fedmgs", "fedmavg", "fedpalm"]
+starts = ["random", "kmeans"]
+"""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The limits."""
+
+    min_samples: int = 10
+    max_rounds: int = 100_000
+    max_rank: int = 1000
+    algorithms: tuple[str, ...] = ("fedmgs", "fedmavg", "fedpalm")
+    starts: tuple[str, ...] = ("random", "kmeans")
+
+    @classmethod
+    def read(cls, path: Path) -> Policy:
+        """Return the limits in a file; those that it does not name have their defaults."""
+        if not path.is_file():
+            return cls()
+        try:
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise FileFormatError(f"{path}: no valid TOML: {error}") from None
+        known = [one.name for one in fields(cls)]
+        for name, value in table.items():
+            if name not in known:
+                raise FileFormatError(f"{path}: no limit {name!r}; there are {', '.join(known)}")
+            if name in ("algorithms", "starts"):
+                if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
+                    raise FileFormatError(f"{path}: {name} must be a list of names, got {value!r}")
+                table[name] = tuple(value)
+            else:
+                check_integer(f"{path}: {name}", value, minimum=0)
+        return cls(**table)
+
+    def check(self, job: Job, number: int, samples: int) -> None:
+        """Refuse a job, or a round of it, that is beyond the limits."""
+        rounds, rank = max(number, int(job.run["rounds"])), int(job.problem["rank"])
+        name, start = job.algorithm["name"], job.run["init"] or "random"
+        self._at_most("rounds", rounds, self.max_rounds)
+        self._at_most("rank", rank, self.max_rank)
+        self._among("algorithm", name, self.algorithms)
+        self._among("start", start, self.starts)
+        if samples < self.min_samples:
+            raise RefusedError("refused by its policy: it has fewer samples than min_samples")
+
+    def _at_most(self, what: str, value: int, most: int) -> None:
+        if value > most:
+            raise RefusedError(f"refused by its policy: {what} {value} is over max_{what} {most}")
+
+    def _among(self, what: str, value: str, allowed: tuple[str, ...]) -> None:
+        if value not in allowed:
+            raise RefusedError(
+                f"refused by its policy: {what} {value!r} is not among {', '.join(allowed)}"
+            )

@@ -1,0 +1,247 @@
+"""A site: asks the server for work, answers through its `Host`, keeps its state in its folder.
+
+    KIT/state/RUN/00000012.state    see `states`
+    KIT/results/RUN/                at the end of a run: factors.safetensors (W and its own H),
+                                    clusters.csv where clusters were looked for
+    KIT/egress.jsonl                see `egress`
+    KIT/site.log                    stays here
+
+What a message of the server can bring about is what this file does with it and nothing more.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import logging
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+from threading import Event
+from time import monotonic
+from typing import Any, NamedTuple
+
+import numpy as np
+from safetensors.numpy import save
+
+from fedmf import wire
+from fedmf.algorithms.base import Given
+from fedmf.arrays import Array, Rows
+from fedmf.clustering.columns import labels
+from fedmf.declared import check_declared, payload_of
+from fedmf.errors import FedMFError, FileFormatError, MissingDataError, NonFiniteError, RefusedError
+from fedmf.files import write_bytes, write_text
+from fedmf.fingerprints import fingerprints
+from fedmf.hosts import Host
+from fedmf.messages import Message, Request
+from fedmf.network.egress import NAME, Egress
+from fedmf.network.frames import Frame, stamp
+from fedmf.network.jobs import Job
+from fedmf.network.kits import Kit
+from fedmf.network.link import Caller, UnreachableError
+from fedmf.network.policy import Policy
+from fedmf.network.runtime import Factor, dimensions
+from fedmf.network.states import States, Stored
+from fedmf.parallel import threads
+from fedmf.sites import Cohort
+
+HOLD = 20.0  # seconds for which the server keeps a call for work
+SLACK = 15.0
+AGAIN = 2.0  # seconds before a request that could not be answered is tried again
+NAPS = (0.1, 5.0)  # seconds between attempts: the first, the longest
+RUN_NAME = re.compile(r"[0-9a-f-]{1,40}")
+log = logging.getLogger("fedmf.site")
+
+
+class Data(NamedTuple):
+    """What a site has."""
+
+    rows: Rows  # (n, M)
+    features: tuple[str, ...] | None = None
+    samples: Sequence[str] | None = None
+
+
+class Site:
+    """A site's side of the conversation."""
+
+    def __init__(self, kit: Kit, data: Data) -> None:
+        self.kit, self.data = kit, data
+        self.policy = Policy.read(kit.folder / "policy.toml")
+        self.egress = Egress(kit.folder / NAME)
+        self._states: tuple[str, States] | None = None
+        self._cohorts: dict[tuple[int, str], Cohort] = {}
+        self._caller = Caller(kit)
+
+    def run(self, stop: Event) -> None:
+        """Ask for work and do it until told to stop."""
+        caller, nap = self._caller, NAPS[0]
+        silent_since: float | None = None
+        with threads():
+            while not stop.is_set():
+                try:
+                    self._turn(caller, stop)
+                except UnreachableError as error:
+                    if stop.is_set():
+                        break
+                    if silent_since is None:
+                        log.warning("%s; trying again until it is back", error)
+                    silent_since = silent_since or monotonic()
+                    stop.wait(nap)
+                    nap = min(2 * nap, NAPS[1])
+                    continue
+                if silent_since is not None:
+                    log.info("the server is back after %.0f s", monotonic() - silent_since)
+                silent_since, nap = None, NAPS[0]
+
+    def hang_up(self) -> None:
+        """End a call that may be waiting for work."""
+        self._caller.close()
+
+    def _turn(self, caller: Caller, stop: Event) -> None:
+        """Fetch one request and answer it."""
+        frame = caller("poll", Frame({"hold": HOLD}), HOLD + SLACK)
+        if frame.header.get("kind") not in ("ask", "end"):
+            return
+        answer = self.answer(frame)
+        taken = caller("answer", answer, 120.0)
+        if answer.header.get("again"):
+            stop.wait(AGAIN)
+        elif not taken.header["taken"]:
+            log.info(
+                "run %s, request %s: the answer came too late",
+                answer.header["run"],
+                answer.header["seq"],
+            )
+
+    def answer(self, frame: Frame) -> Frame:
+        """Return the answer to a request; what goes wrong is told in a line without data."""
+        where = {"run": frame.header.get("run"), "seq": frame.header.get("seq")}
+        try:
+            if frame.header["kind"] == "end":
+                return Frame({**where, **self._end(frame)})
+            return self._ask(frame, where)
+        except Exception as error:
+            known = isinstance(error, FedMFError | OSError)
+            log.error("run %s: %s", where["run"], error, exc_info=not known)  # noqa: TRY400
+            return Frame({**where, **_told(error)})
+
+    def _ask(self, frame: Frame, where: dict[str, Any]) -> Frame:
+        """Answer a request, from what is stored or anew."""
+        header = frame.header
+        job = _job(json.dumps(header["job"]))
+        self.policy.check(job, int(header["round"]), self.data.rows.shape[0])
+        states, mark = self._states_of(str(header["run"]), job), stamp(frame, ("durable",))
+        answer, seq = states.answered(int(header["seq"]), mark), int(header["seq"])
+        if answer is None:
+            private, update = self._computed(job, frame, states.state(int(header["after"])))
+            about = {"dtype": self.data.rows.dtype.name} if header["known"] is None else {}
+            silent = header["weight"] == 0
+            answer = Frame({**where, **about}, b"" if silent else wire.encode(update))
+            states.store(seq, Stored(mark, private, answer))
+        states.forget(int(header["durable"]))
+        self._record(frame, answer)
+        return answer
+
+    def _computed(self, job: Job, frame: Frame, private: Any) -> tuple[Any, Message]:
+        """Return the new private state and the update, which is one that is declared."""
+        header = frame.header
+        method, goal = job.method(header["method"]), job.goal(header["known"])
+        tasks = method.tasks()
+        if header["task"] not in tasks:
+            raise RefusedError(f"{header['method']} has no task {header['task']!r}")
+        task, one = tasks[header["task"]], np.ones(1, dtype=np.int64)
+        payload = wire.decode(frame.body, payload_of(task))
+        sites, weight = np.array([header["site"]]), np.array([header["weight"]])
+        request = Request(header["task"], payload, sites, weight, one, header["round"])
+        host = Host(self._cohort(header), private)
+        (update,) = host.answer(method, goal, request)
+        check_declared(update, task.sends, dimensions(goal))
+        return host.private, update
+
+    def _cohort(self, header: dict[str, Any]) -> Cohort:
+        """Return the data with the type that all sites share."""
+        wanted = (int(header["site"]), str(header["dtype"] or self.data.rows.dtype))
+        if wanted not in self._cohorts:
+            rows = self.data.rows.astype(wanted[1], copy=False)
+            self._cohorts = {wanted: Cohort.of(rows, wanted[0], self.data.features)}
+        return self._cohorts[wanted]
+
+    def _states_of(self, run: str, job: Job) -> States:
+        """Return the states of a run; those of another run in memory are left."""
+        if self._states is None or self._states[0] != run:
+            kinds = {kind.__name__: kind for kind in (Given, job.the_algorithm.private_type)}
+            folder = self._folder("state", run)
+            folder.mkdir(parents=True, exist_ok=True)
+            self._states = run, States(folder, kinds)
+            self._same_data(folder)
+        return self._states[1]
+
+    def _folder(self, kind: str, run: str) -> Path:
+        if not RUN_NAME.fullmatch(run):
+            raise RefusedError("the run has a name that no folder should have")
+        return self.kit.folder / kind / run
+
+    def _same_data(self, folder: Path) -> None:
+        """Refuse to go on with other data than those that the run began with."""
+        path, rows = folder / "data.json", self.data.rows
+        names = sha256(json.dumps(self.data.features).encode()).hexdigest()
+        print_ = repr(float(fingerprints(Cohort.of(rows))[0]))
+        now = json.dumps([list(rows.shape), rows.dtype.name, names, print_])
+        if not path.exists():
+            write_text(path, now)
+        elif path.read_text(encoding="utf-8") != now:
+            raise RefusedError("its data are not those that the run began with")
+
+    def _record(self, frame: Frame, answer: Frame) -> None:
+        """Write down what is about to leave."""
+        header = frame.header
+        about = {name: header[name] for name in ("run", "round", "seq", "method", "task")}
+        self.egress.record(answer.body, **about)
+
+    def _end(self, frame: Frame) -> dict[str, Any]:
+        """Keep the site's own result and drop the states."""
+        header, run = frame.header, str(frame.header["run"])
+        log.info("run %s %s: %s", run, header["state"], header["status"])
+        if self._folder("state", run).exists():
+            job = _job(json.dumps(header["job"]))
+            states = self._states_of(run, job)
+            private = states.state(int(header["after"]))
+            H = getattr(private, "H", None)
+            if H is not None and frame.body:
+                W = wire.decode(frame.body, Factor).W
+                self._keep(self._folder("results", run), W, H, job)
+            self._states = None
+            states.clear()
+        return {"done": True}
+
+    def _keep(self, folder: Path, W: Array, H: Array, job: Job) -> None:
+        """Write W and the site's own H, and its samples' clusters where these were wanted."""
+        write_bytes(folder / "factors.safetensors", save({"W": W, "H": np.ascontiguousarray(H)}))
+        if job.run["cluster"]:
+            names = self.data.samples or [str(number) for number in range(H.shape[1])]
+            lines = StringIO(newline="")
+            writer = csv.writer(lines, lineterminator="\n")
+            writer.writerows([("sample", "cluster"), *zip(names, labels(H).tolist(), strict=True)])
+            write_text(folder / "clusters.csv", lines.getvalue())
+        log.info("H is in %s", folder)
+
+
+def _told(error: Exception) -> dict[str, Any]:
+    """Return what the server may know of an error: nothing that could hold data."""
+    kind = type(error).__name__
+    if isinstance(error, RefusedError | NonFiniteError):
+        return {"error": str(error), "class": kind}
+    if isinstance(error, MissingDataError | FileFormatError):
+        return {"error": "its stored state is missing or damaged", "class": kind, "again": True}
+    if isinstance(error, OSError):
+        return {"error": error.strerror or kind, "class": kind, "again": True}
+    return {"error": f"{kind}, see the log at the site", "class": kind}
+
+
+@lru_cache(maxsize=4)
+def _job(text: str) -> Job:
+    """Return the job that a request carries; it is the same one for a whole run."""
+    return Job.of(json.loads(text))
