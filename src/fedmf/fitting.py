@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from os import PathLike
 from time import perf_counter
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -35,8 +35,22 @@ Notes: TypeAlias = dict[str, dict[str, Any]]
 Folder: TypeAlias = str | PathLike[str]
 
 
+class Remote(Protocol):
+    """Sites elsewhere, with their own data: a `fedmf.Federation`."""
+
+    def fit(
+        self,
+        problem: Problem,
+        algorithm: Algorithm,
+        *,
+        penalty: PenaltySchedule | None = None,
+        **run: Any,
+    ) -> Run:
+        """Run over these sites; every H stays there."""
+
+
 def fit(
-    sites: Sequence[Any],
+    sites: Sequence[Any] | None,
     problem: Problem,
     algorithm: Algorithm,
     rounds: int = 500,
@@ -53,6 +67,7 @@ def fit(
     inspect_at: Container[int] | None = None,
     threads: int | None = None,
     notes: Notes | None = None,
+    runtime: Remote | None = None,
 ) -> Run:
     """Factorise X_p ~ W H_p over all sites.
 
@@ -72,6 +87,8 @@ def fit(
         and after each round, or only after those in `inspect_at`.
     threads : how many threads; the result does not depend on it.
     notes : tables of your own for the run's config.toml, such as where the data came from.
+    runtime : a `fedmf.Federation` with sites that have their own data; `sites` is None then, the
+        run has no H, and settings of this process (threads, checkpoint, ...) do not apply.
 
     Returns
     -------
@@ -82,15 +99,20 @@ def fit(
     check_type("algorithm", algorithm, Algorithm)
     seed = resolve_seed(seed)
     stopping = Stopping(rounds, tol, max_seconds)
+    if runtime is not None:
+        here = (checkpoint, callback, inspect, inspect_at, threads, notes)
+        _refuse_own_data(sites, init, any(value is not None for value in here))
+        settings = {"seed": seed, "init": init, "max_seconds": max_seconds}
+        return runtime.fit(problem, algorithm, penalty=penalty, rounds=rounds, tol=tol, **settings)
     data = as_sites(sites)
     algorithm.check_sites(len(data.rows))
     start = find(init) if isinstance(init, str) else None
     W, H = _start(None if start else init, data, problem.rank)
     with threads_of(check_threads(threads)):
-        runtime = LocalRuntime(data.rows, data.features)
-        known, federation = set_up(runtime)
+        local = LocalRuntime(data.rows, data.features)
+        known, federation = set_up(local)
         if H is not None:
-            runtime.place([Given(own) for own in H])
+            local.place([Given(own) for own in H])
         run = begin_run(
             problem,
             algorithm,
@@ -103,13 +125,26 @@ def fit(
             settings={"rounds": int(rounds), "tol": float(tol), "seed": seed}
             | ({"init": init} if isinstance(init, str) else {}),
             penalty=penalty,
-            fingerprints=_fingerprints(runtime),
+            fingerprints=_fingerprints(local),
             features=data.features[0],
             notes=notes or {},
         )
-        keeper = _Keeper(run, runtime, checkpoint, checkpoint_seconds)
+        keeper = _Keeper(run, local, checkpoint, checkpoint_seconds)
         looker = _Looker(keeper, inspect, inspect_at)
         return drive(keeper, federation, stopping, callback, looker)
+
+
+def _refuse_own_data(sites: Any, init: Any, here: bool) -> None:
+    """Refuse what makes no sense where the data are elsewhere."""
+    if sites is not None:
+        raise ParameterError("sites must be None with a runtime: its sites have their own data")
+    if init is not None and not isinstance(init, str):
+        raise ParameterError("init must be None or a name with a runtime: H is at the sites")
+    if here:
+        raise ParameterError(
+            "checkpoint, callback, inspect, threads and notes are of runs in this process: leave "
+            "them out with a runtime"
+        )
 
 
 def resume(

@@ -59,6 +59,11 @@ class Ledger:
         down = wire.size(request.payload)
         line = (request.round, request.task, request.sites, uploads, up_reals, up_bytes, down)
         self.entries.append(Entry(*line, task.counted))
+        late = np.setdiff1d(answer.sites, request.sites)
+        if len(late):  # answers to an earlier request
+            once = np.ones(len(late), dtype=np.int64)
+            sent = (request.round, request.task, late, once, up_reals[:1], up_bytes[:1], 0)
+            self.entries.append(Entry(*sent, task.counted))
 
     def totals(self, round_: int) -> dict[str, int]:
         """Return what the last round sent: reals by the formula, bytes up and bytes down."""

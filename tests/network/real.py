@@ -102,7 +102,7 @@ def running(folder, data):
     try:
         for name in ("server", *data):
             real.start(name)
-        until(real.is_complete)
+        until(real.is_complete, seconds=30 + 5 * len(data))
         yield real
     finally:
         for name in list(real.processes):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import fedmf
 from network.real import RANK, until
@@ -81,3 +82,37 @@ def test_no_h_comes_with_the_run(federation, tmp_path):
     again = fedmf.load(tmp_path / "run")
     np.testing.assert_array_equal(again.W, run.W)
     assert again.history["missing"].tolist() == [[], []]
+
+
+def test_fit_and_the_estimators_drive_a_federation(federation, apart):
+    algorithm, client = fedmf.FedMGS(q1=3, q2=5), federation.client
+    X = list(federation.data.values())
+    run = fedmf.fit(None, PROBLEM, algorithm, 5, 0.0, seed=3, runtime=client)
+    there = fedmf.fit(X, PROBLEM, algorithm, 5, 0.0, seed=3)
+    np.testing.assert_array_equal(run.W, there.W)
+    options = {"n_clusters": RANK, "q1": 3, "q2": 5, "max_iter": 5, "tol": 0.0, "random_state": 3}
+    away = clone(fedmf.FederatedClustering(**options, runtime=client)).fit()
+    here = fedmf.FederatedClustering(**options).fit(X)
+    np.testing.assert_array_equal(away.components_, here.components_)
+    np.testing.assert_array_equal(away.predict(X), here.predict(X))
+    assert away.reconstruction_err_ == pytest.approx(here.reconstruction_err_, rel=1e-6)
+    assert not hasattr(away, "labels_")
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"sites": [np.ones((20, 4))]}, "sites must be None with a runtime"),
+        ({"init": (np.ones((4, 3)), [])}, "init must be None or a name with a runtime"),
+        ({"threads": 2}, "are of runs in this process"),
+    ],
+)
+def test_what_makes_no_sense_without_the_data_is_refused(settings, text):
+    class Nowhere:
+        """Not asked."""
+
+    with pytest.raises(fedmf.FedMFError, match=text):
+        fedmf.fit(**{"sites": None, **settings}, problem=PROBLEM, algorithm=fedmf.FedMGS(),
+                  runtime=Nowhere())  # fmt: skip
+    with pytest.raises(fedmf.FedMFError, match="X and sites must be None with a runtime"):
+        fedmf.FederatedNMF(runtime=Nowhere()).fit(np.ones((4, 4)))

@@ -41,16 +41,17 @@ def command(kit: str, data: str, samples: str | None, leave_out: str | None, chi
     def work(stop: Event) -> None:
         from threading import Thread
 
+        from fedmf.network.link import Caller
         from fedmf.network.site import Site
 
-        site = Site(own, _read(data, samples, leave_out))
+        caller = Caller(own)
 
         def hang_up() -> None:
             stop.wait()
-            site.hang_up()
+            caller.close()  # it may be waiting for work
 
         Thread(target=hang_up, daemon=True).start()
-        site.run(stop)
+        Site(own, _read(data, samples, leave_out)).run(caller, stop)
 
     return daemon("site", Path(own.folder), child, work)
 

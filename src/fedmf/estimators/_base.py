@@ -10,11 +10,12 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fedmf.algorithms import Algorithm
 from fedmf.arrays import Array, Rows
 from fedmf.blocks import cut
 from fedmf.checks import check_integer
 from fedmf.engine import Position
-from fedmf.errors import DataError, InputTypeError, NotFittedError
+from fedmf.errors import DataError, InputTypeError, NotFittedError, ParameterError
 from fedmf.estimators import _settings as settings
 from fedmf.estimators._sites import Sites, from_list, from_table, is_list_of_tables, no_ids
 from fedmf.fitting import fit
@@ -36,8 +37,11 @@ class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     _rank_name: ClassVar[str]
 
-    def _fit(self, X: Any, sites: Any, penalty: PenaltySchedule | None = None) -> Sites:
-        """Run the factorisation and set what it gives; return the sites that X was made into."""
+    def _fit(self, X: Any, sites: Any, penalty: PenaltySchedule | None = None) -> Sites | None:
+        """Run the factorisation and set what it gives; return the sites that X was made into.
+
+        None where the sites are elsewhere.
+        """
         rank = check_integer(self._rank_name, getattr(self, self._rank_name), minimum=1)
         check_integer("max_iter", self.max_iter, minimum=1)
         problem = Problem(rank, rho=self.rho, nu=self.nu, bounds=self.bounds)
@@ -45,6 +49,9 @@ class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         seed, count = settings.seed_of(self.random_state), settings.threads_of(self.n_jobs)
         warm = settings.flag("warm_start", self.warm_start)
         previous: Run | None = getattr(self, "run_", None) if warm else None
+        if self.runtime is not None:
+            self._fit_there(X, sites, problem, algorithm, penalty, seed)
+            return None
         data = self._sites(X, sites)
         self.run_ = fit(
             data.rows,
@@ -60,6 +67,28 @@ class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         )
         self._take_over(data)
         return data
+
+    def _fit_there(
+        self,
+        X: Any,
+        sites: Any,
+        problem: Problem,
+        algorithm: Algorithm,
+        penalty: PenaltySchedule | None,
+        seed: int,
+    ) -> None:
+        """Run over a federation's sites and set what is known without their data."""
+        if X is not None or sites is not None:
+            raise ParameterError("X and sites must be None with a runtime: sites have their data")
+        run = self.run_ = fit(
+            None, problem, algorithm, rounds=self.max_iter, tol=self.tol, seed=seed,
+            init=self.init, penalty=penalty, runtime=self.runtime,
+        )  # fmt: skip
+        self.components_ = np.array(run.W.T, order="C")
+        self.n_iter_, self.history_ = run.position.round, run.history
+        self.n_features_in_ = run.goal.known.features
+        loss = run.algorithm.parts(run.goal, run.position.server).loss
+        self.reconstruction_err_ = float(np.sqrt(max(loss, 0.0)))
 
     def _take_over(self, data: Sites) -> None:
         """Set the fitted attributes from the run."""

@@ -17,7 +17,7 @@ from fedmf.clustering import labels, memberships
 from fedmf.constraints import Constraint
 from fedmf.errors import DataError
 from fedmf.estimators._base import Factorisation
-from fedmf.fitting import Init
+from fedmf.fitting import Init, Remote
 from fedmf.penalties import SNCP, PenaltySchedule
 
 
@@ -47,6 +47,8 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
         anew.
     n_jobs : how many threads; None: as many as there are cores. The result does not depend on it.
     verbose : print a line a round.
+    runtime : a `fedmf.Federation`, whose sites have their own data: `fit()` is called without X,
+        and what is of single samples is not known here.
 
     Attributes
     ----------
@@ -81,6 +83,7 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
+        runtime: Remote | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.algorithm = algorithm
@@ -99,8 +102,9 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.runtime = runtime
 
-    def fit(self, X: Any, y: None = None, sites: Any = None) -> FederatedClustering:
+    def fit(self, X: Any = None, y: None = None, sites: Any = None) -> FederatedClustering:
         """Find the clusters of X.
 
         Parameters
@@ -111,6 +115,8 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
         sites : a site id for each row of X; None: all rows are one site.
         """
         data = self._fit(X, sites, self._schedule())
+        if data is None:
+            return self
         found = labels(self.run_.H)
         self.labels_: IntArray = data.in_order_of_X(found)
         self.cluster_centers_ = self._centers(found)

@@ -13,7 +13,7 @@ from fedmf.arrays import Array, Rows
 from fedmf.constraints import Constraint
 from fedmf.errors import DataError
 from fedmf.estimators._base import Factorisation
-from fedmf.fitting import Init
+from fedmf.fitting import Init, Remote
 
 
 class FederatedNMF(Factorisation):
@@ -40,6 +40,8 @@ class FederatedNMF(Factorisation):
     warm_start : start from the W and H of the last fit, where W has the right shape.
     n_jobs : how many threads; None: as many as there are cores. The result does not depend on it.
     verbose : print a line a round.
+    runtime : a `fedmf.Federation`, whose sites have their own data: `fit()` is called without X,
+        and what is of single samples is not known here.
 
     Attributes
     ----------
@@ -73,6 +75,7 @@ class FederatedNMF(Factorisation):
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
+        runtime: Remote | None = None,
     ) -> None:
         self.n_components = n_components
         self.algorithm = algorithm
@@ -90,8 +93,9 @@ class FederatedNMF(Factorisation):
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.runtime = runtime
 
-    def fit(self, X: Any, y: None = None, sites: Any = None) -> FederatedNMF:
+    def fit(self, X: Any = None, y: None = None, sites: Any = None) -> FederatedNMF:
         """Factorise X.
 
         Parameters

@@ -42,6 +42,10 @@ class Federation:
         self._call = Caller(Kit.read(Path(kit), "user"))
         self._settings = settings
 
+    def __deepcopy__(self, memo: Any) -> Federation:
+        """Return itself: a connection has no copy, and estimators copy their parameters."""
+        return self
+
     def submit(self, tables: Mapping[str, Any]) -> str:
         """Hand in a job; return the run's name."""
         federation = {**tables.get("federation", {}), **self._settings}

@@ -76,7 +76,7 @@ class NetworkRuntime:
         self.marks = Marks(0, [0] * self.sites, [], "", b"", "")
         self.missing: dict[int, list[int]] = {}  # round -> sites that were asked in vain
         self.waiting: list[int] = []
-        self._run, self._job, self._hub, self._names = run, job, hub, names
+        self.job, self._run, self._hub, self._names = job, run, hub, names
         self._tell, self._stopped = tell, stopped
         self._durable = [0] * self.sites
         self._owed: dict[int, int] = {}  # late answers that may still come: site -> their seq
@@ -103,7 +103,7 @@ class _Asking:
     """One request and its answers."""
 
     def __init__(self, runtime: NetworkRuntime, method: Method, goal: Any, request: Request):
-        self.runtime, self.hub, self.job = runtime, runtime._hub, runtime._job
+        self.runtime, self.hub, self.job = runtime, runtime._hub, runtime.job
         self.goal, self.request, self.method = goal, request, method
         self.task: Task = method.tasks()[request.task]
         self.kind = self.task.sends

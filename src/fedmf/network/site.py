@@ -51,7 +51,7 @@ from fedmf.sites import Cohort
 HOLD = 20.0  # seconds for which the server keeps a call for work
 SLACK = 15.0
 AGAIN = 2.0  # seconds before a request that could not be answered is tried again
-NAPS = (0.1, 5.0)  # seconds between attempts: the first, the longest
+NAPS = (0.1, 2.0)  # seconds between attempts: the first, the longest
 RUN_NAME = re.compile(r"[0-9a-f-]{1,40}")
 log = logging.getLogger("fedmf.site")
 
@@ -73,12 +73,10 @@ class Site:
         self.egress = Egress(kit.folder / NAME)
         self._states: tuple[str, States] | None = None
         self._cohorts: dict[tuple[int, str], Cohort] = {}
-        self._caller = Caller(kit)
 
-    def run(self, stop: Event) -> None:
+    def run(self, caller: Caller, stop: Event) -> None:
         """Ask for work and do it until told to stop."""
-        caller, nap = self._caller, NAPS[0]
-        silent_since: float | None = None
+        nap, silent_since = NAPS[0], None
         with threads():
             while not stop.is_set():
                 try:
@@ -95,10 +93,6 @@ class Site:
                 if silent_since is not None:
                     log.info("the server is back after %.0f s", monotonic() - silent_since)
                 silent_since, nap = None, NAPS[0]
-
-    def hang_up(self) -> None:
-        """End a call that may be waiting for work."""
-        self._caller.close()
 
     def _turn(self, caller: Caller, stop: Event) -> None:
         """Fetch one request and answer it."""
@@ -133,7 +127,7 @@ class Site:
         header = frame.header
         job = _job(json.dumps(header["job"]))
         self.policy.check(job, int(header["round"]), self.data.rows.shape[0])
-        states, mark = self._states_of(str(header["run"]), job), stamp(frame, ("durable",))
+        states, mark = self.states_of(str(header["run"]), job), stamp(frame, ("durable",))
         answer, seq = states.answered(int(header["seq"]), mark), int(header["seq"])
         if answer is None:
             private, update = self._computed(job, frame, states.state(int(header["after"])))
@@ -169,7 +163,7 @@ class Site:
             self._cohorts = {wanted: Cohort.of(rows, wanted[0], self.data.features)}
         return self._cohorts[wanted]
 
-    def _states_of(self, run: str, job: Job) -> States:
+    def states_of(self, run: str, job: Job) -> States:
         """Return the states of a run; those of another run in memory are left."""
         if self._states is None or self._states[0] != run:
             kinds = {kind.__name__: kind for kind in (Given, job.the_algorithm.private_type)}
@@ -207,7 +201,7 @@ class Site:
         log.info("run %s %s: %s", run, header["state"], header["status"])
         if self._folder("state", run).exists():
             job = _job(json.dumps(header["job"]))
-            states = self._states_of(run, job)
+            states = self.states_of(run, job)
             private = states.state(int(header["after"]))
             H = getattr(private, "H", None)
             if H is not None and frame.body:
