@@ -10,6 +10,7 @@ import fedmf
 from fedmf.algorithms import Algorithm
 from fedmf.engine import begin, relative_change, rounds, set_up
 from fedmf.errors import NonFiniteError, ParameterError
+from fedmf.rng import stream
 from fedmf.runtimes.local import LocalRuntime
 
 MGS = fedmf.FedMGS(q1=3, q2=5)
@@ -215,9 +216,10 @@ def test_a_server_that_runs_away_is_named(sites, init):
         cases.play(sites, MGS, init=(1e200 * init[0], init[1]))
 
 
-def test_a_W_that_is_no_number_is_named(sites, monkeypatch):
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_W_that_is_no_number_is_named(value, sites, monkeypatch):
     def spoil(self, goal, server):
-        return server._replace(W=server.W * np.nan)
+        return server._replace(W=np.where(server.W < np.median(server.W), server.W, value))
 
     monkeypatch.setattr(fedmf.FedMGS, "_improve_W", spoil)
     with pytest.raises(NonFiniteError, match=r"^round 1, server: W left the finite numbers"):
@@ -228,6 +230,33 @@ def test_it_is_an_arithmetic_error_and_one_of_fedmfs():
     assert issubclass(NonFiniteError, ArithmeticError)
     assert issubclass(NonFiniteError, fedmf.FedMFError)
     assert issubclass(fedmf.FedMGS, Algorithm)
+
+
+# ------------------------------------------------------------------ the start
+
+
+def papers_start(sites, seed, low=0.0, high=np.inf):
+    """Return W0 and every H0, uniform on [0, a), a = sqrt(mean |X| / K), each from its stream."""
+    a = np.sqrt(np.mean(np.abs(np.vstack(sites))) / 3)
+    W = a * stream(seed, "start W").random((7, 3))
+    pairs = enumerate(sites)
+    H = [a * stream(seed, "start H", site=p).random((len(own), 3)).T for p, own in pairs]
+    return np.clip(W, low, high), H
+
+
+@pytest.mark.usefixtures("layout")
+@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize("algorithm", [MGS, fedmf.FedMAvg(participants=2), fedmf.FedPALM()])
+def test_the_random_start_is_the_papers(algorithm, seed, sites):
+    """Each site's H has a stream of its own, of the seed; W0 is projected onto its box."""
+    for low, high in ((0, 1), (0.3, 0.35)):
+        problem = fedmf.Problem(3, bounds=(low, high))
+        given = papers_start(sites, seed, low, high)
+        run = cases.play(sites, algorithm, 3, problem, seed=seed)
+        wanted = cases.play(sites, algorithm, 3, problem, seed=seed, init=given)
+        assert run.initial_objective == pytest.approx(wanted.initial_objective, rel=1e-14)
+        cases.alike(run, wanted)
+    assert not np.array_equal(*(papers_start(sites, other)[1][0] for other in (0, 7)))
 
 
 def test_a_start_by_name_is_found_across_the_sites_and_counted():

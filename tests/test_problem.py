@@ -10,7 +10,7 @@ from fedmf.losses import Squared, find
 from fedmf.losses.squared import Quadratic
 from fedmf.problem import Known, Parts, descend, h_sums, step
 from fedmf.sites import Cohort
-from losses_for_tests import PseudoHuber
+from losses.brought.pseudo_huber import PseudoHuber
 
 KNOWN = Known(
     samples=4, features=2, squared_norm=20.0, minimum=-1.0, maximum=3.0, mean_absolute=1.0

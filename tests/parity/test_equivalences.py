@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import cases
 import fedmf
-from losses_for_tests import SquaredAnyhow
+from losses.squared_anyhow import SquaredAnyhow
 
 WEIGHTS = {"rho": 1e-2, "nu": 1e-3, "mu": 1e-3}
 PROBLEM = fedmf.Problem(3, **WEIGHTS)

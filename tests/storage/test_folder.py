@@ -12,7 +12,7 @@ from safetensors.numpy import load as load_tensors
 import cases
 import fedmf
 from fedmf.errors import ParameterError
-from losses_for_tests import SquaredAnyhow
+from losses.squared_anyhow import SquaredAnyhow
 
 every_kind = pytest.mark.parametrize(("name", "penalty"), cases.STATES.items(), ids=cases.STATES)
 
@@ -88,6 +88,14 @@ def test_a_loaded_run_is_the_one_that_was_saved(name, penalty, kind, folder, sit
     assert (again.settings, again.initial_objective) == (run.settings, run.initial_objective)
     np.testing.assert_array_equal(again.fingerprints, run.fingerprints)
     assert [own.tolist() for own in again.labels] == [own.tolist() for own in run.labels]
+
+
+def test_a_run_that_converged_still_has_when_it_is_loaded(folder, sites):
+    run = cases.play(sites, fedmf.FedMGS(), 200, tol=1e-3)
+    assert run.converged
+    run.save(folder)
+    again = fedmf.load(folder)
+    assert (again.converged, again.status) == (run.converged, run.status)
 
 
 def test_feature_names_and_given_numpy_numbers_come_back(folder):

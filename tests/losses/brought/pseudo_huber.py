@@ -1,33 +1,12 @@
-"""Losses that only the tests know, to hold FedMAvg to its word that any will do."""
+"""sum of delta^2 (sqrt(1 + (r / delta)^2) - 1), r = W H - x: quadratic near 0, linear far away."""
 
 import numpy as np
 
-from fedmf.losses import Loss, Squared
-
-
-class SquaredAnyhow(Loss):
-    """The squared loss by its methods alone: none of its short cuts can be taken."""
-
-    name = "squared_anyhow"
-
-    def value(self, data, W, H):
-        return Squared().value(data, W, H)
-
-    def gradient_H(self, data, W, H):
-        return Squared().gradient_H(data, W, H)
-
-    def gradient_W(self, data, W, H):
-        return Squared().gradient_W(data, W, H)
-
-    def curvature_H(self, data, W, H):
-        return Squared().curvature_H(data, W, H)
-
-    def curvature_W(self, data, W, H):
-        return Squared().curvature_W(data, W, H)
+from fedmf.losses import Loss
 
 
 class PseudoHuber(Loss):
-    """sum of delta^2 (sqrt(1 + (r / delta)^2) - 1): quadratic near 0, linear far away."""
+    """Squares that do not let a few large residuals rule."""
 
     name = "pseudo_huber"
     delta = 0.1
