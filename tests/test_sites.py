@@ -48,7 +48,7 @@ def equal(one, other):
 
 
 places = st.sets(st.integers(0, len(SIZES) - 1), min_size=1).map(sorted).map(np.array)
-pieces = st.integers(1, 6)
+pieces = st.integers(1, 19)  # up to one sample each, and so into more than one group
 layouts = st.sampled_from([np.array, sparse.csr_array])
 
 

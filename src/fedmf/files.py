@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from threading import get_ident
+
+TEMPORARY = re.compile(r"\.(\d+)-\d+-.+")  # process, thread, and the name that it shall have
 
 
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
@@ -20,6 +23,19 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file is one that was being written."""
+    return TEMPORARY.fullmatch(name) is not None
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what processes that were killed left half written in a folder of one writer."""
+    for path in folder.iterdir():
+        found = TEMPORARY.fullmatch(path.name)
+        if found and int(found[1]) != os.getpid():
+            path.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -23,7 +23,7 @@ from fedmf.algorithms import Algorithm
 from fedmf.config import algorithm_from, penalty_from, penalty_table, problem_from, to_table
 from fedmf.engine import Position
 from fedmf.errors import FedMFError, FileFormatError, MissingDataError, ParameterError
-from fedmf.files import write_atomically, write_bytes, write_text
+from fedmf.files import remove_leftovers, write_atomically, write_bytes, write_text
 from fedmf.ledger import Entry, Ledger
 from fedmf.machine import machine, versions
 from fedmf.problem import Known, Problem
@@ -56,6 +56,7 @@ def save(run: Run, folder: str | os.PathLike[str]) -> None:
     write_text(place / RESOLVED, tomli_w.dumps(_resolved(run)))
     write_atomically(place / HISTORY, history.to_parquet)
     write_atomically(place / LEDGER, ledger.to_parquet)
+    remove_leftovers(place)
 
 
 def load(

@@ -94,6 +94,14 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     assert (tmp_path / "run" / "thesis.tex").read_text() == "precious"
 
 
+def test_a_run_that_was_killed_at_its_first_save_does_not_stand_in_the_way(tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / ".123-456-model.safetensors").write_text("half")
+    args = FIT.format(tmp=tmp_path).split()
+    assert CliRunner().invoke(main, [*args, "--rounds", "2"]).exit_code == 0
+    assert not [path for path in (tmp_path / "run").iterdir() if path.name.startswith(".")]
+
+
 def test_a_run_is_not_replaced_unasked(tmp_path):
     args = FIT.format(tmp=tmp_path).split()
     assert CliRunner().invoke(main, [*args, "--rounds", "2"]).exit_code == 0

@@ -1,5 +1,6 @@
 """A kill at any moment leaves the run before or the run after, never half of each."""
 
+import os
 from pkgutil import resolve_name
 
 import pytest
@@ -68,8 +69,12 @@ def test_half_a_temporary_file_does_no_harm(folder, sites):
     run = cases.play(sites, fedmf.FedMGS(), 2)
     run.save(folder)
     half = (folder / "model.safetensors").read_bytes()[:100]
-    (folder / ".123-456-model.safetensors").write_bytes(half)
+    for name in (".123-456-model.safetensors", f".{os.getpid()}-456-page.html", ".hidden"):
+        (folder / name).write_bytes(half)
     cases.same(fedmf.load(folder), run)
+    run.save(folder)  # takes away what another process left, and nothing else
+    kept = {path.name for path in folder.iterdir() if path.name.startswith(".")}
+    assert kept == {f".{os.getpid()}-456-page.html", ".hidden"}
 
 
 def test_killed_at_the_first_save_there_is_no_run(folder, sites, monkeypatch):

@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from fedmf.errors import ParameterError
-from fedmf.files import write_atomically
+from fedmf.files import is_temporary, write_atomically
 
 if TYPE_CHECKING:
     from fedmf.cli._data import Spread
@@ -29,7 +29,7 @@ def prepare(folder: Path, *, overwrite: bool) -> None:
         raise ParameterError(f"{folder} is a file: name another --out")
     held = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
     own = (MODEL, CONFIG, RESOLVED, HISTORY, LEDGER, PAGE, CLUSTERS)
-    others = [name for name in held if name not in own]
+    others = [name for name in held if name not in own and not is_temporary(name)]
     if others and MODEL not in held:
         raise ParameterError(f"{folder} holds other files ({others[0]}): name another --out")
     if MODEL in held and not overwrite:
