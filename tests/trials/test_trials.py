@@ -11,15 +11,19 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 import fedmf
 from fedmf.clustering.metrics import accuracy
 from fedmf.datasets import load
 from fedmf.partitions import partition, split
+from fedmf.tables import Mean
 from fedmf.trials import Cache, Result, Store, Trial, expand, read_plan, run, run_all
 from fedmf.trials import crew as crew_module
 from fedmf.trials.federation import make
+from fedmf.trials.methods import title
 from fedmf.trials.running import looked_at
+from fedmf.trials.summary import by_seed, means
 
 DATA = "synthetic:M=30,N=120,K=3"
 METHODS = ("fedmgs", "fedmavg", "fedpalm", "km-parallel", "bel", "cal", "k-fed", "kmeans++")
@@ -298,6 +302,35 @@ def _lives(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+class TestSummary:
+    def test_seeds_come_together_and_all_else_stays_apart(self):
+        made = [trial(m, seed=s, labels=True) for s in (1, 0) for m in ("bel", "k-fed")]
+        results = [run(one) for one in made]
+        groups = by_seed(results)
+        assert [[r.trial["seed"] for r in group] for group in groups] == [[0, 1], [0, 1]]
+        assert [group[0].trial["method"]["name"] for group in groups] == ["bel", "k-fed"]
+        found = means(groups[0])
+        accuracies = [results[place].scores["accuracy"] for place in (2, 0)]
+        assert found["accuracy"] == Mean.of(accuracies)
+        assert found["uplink_bytes"].mean == np.mean([r.uplink_bytes for r in groups[0]])
+        labels = [r.labels for r in groups[0]]
+        assert found["stability"].mean == pytest.approx(adjusted_rand_score(*labels))
+        assert "sizes" not in found
+
+    def test_stability_needs_labels_of_several_seeds(self):
+        one = run(trial("k-fed", labels=True))
+        assert "stability" not in means([one])
+        assert "stability" not in means([run(trial("k-fed")), run(trial("k-fed", seed=1))])
+        assert means([]) == {}
+
+    def test_titles(self):
+        assert title({"name": "fedmgs"}) == "FedMGS, all sites"
+        assert title({"name": "fedmavg", "participants": 10}) == "FedMAvg, m = 10"
+        assert [title({"name": name}) for name in ("k-fed", "kmeans++", "new")] == [
+            "k-FED", "pooled k-means++", "new",
+        ]  # fmt: skip
 
 
 class TestPlan:

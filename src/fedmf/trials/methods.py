@@ -15,6 +15,11 @@ from fedmf.plugins import unknown_name
 
 KMEANS, CENTRAL = "kmeans++", "central-sncp"
 POOLED = (CENTRAL, KMEANS)
+TITLES = {
+    "fedmgs": "FedMGS", "fedmavg": "FedMAvg", "fedpalm": "FedPALM", "km-parallel": "KM-parallel",
+    "bel": "BEL", "cal": "CAL", "k-fed": "k-FED", KMEANS: "pooled k-means++",
+    CENTRAL: "pooled SNCP",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,15 @@ class Method:
 def names() -> tuple[str, ...]:
     """Return the names of all methods."""
     return (*algorithms(), *rivals(), *POOLED)
+
+
+def title(table: Mapping[str, Any]) -> str:
+    """Return what a method is called where people read it, with the sites that take part."""
+    name, drawn = str(table["name"]), table.get("participants")
+    called = TITLES.get(name, name)
+    if name not in algorithms():
+        return called
+    return f"{called}, all sites" if drawn is None else f"{called}, m = {drawn}"
 
 
 def method_from(table: Mapping[str, Any], clusters: int) -> Method:
