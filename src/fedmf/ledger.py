@@ -71,6 +71,10 @@ class Ledger:
                                                        reversed(self.entries))]  # fmt: skip
         return {name: sum(totals[name] for totals in found) for name in COUNTS}
 
+    def first(self) -> dict[str, int]:
+        """Return what was sent before round 1: the set-up and the first upload."""
+        return Ledger([entry for entry in self.entries if entry.round == SETUP]).totals(SETUP)
+
     def by_round(self) -> list[dict[str, int]]:
         """Return what every request sent, with its round."""
         return [{"round": entry.round, **entry.totals()} for entry in self.entries]

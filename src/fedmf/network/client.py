@@ -6,6 +6,7 @@ run = fedmf.fit(None, problem, algorithm, rounds=200, runtime=federation)
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -64,6 +65,15 @@ class Federation:
         """Return the log from a byte on, where the rest begins, and the run's state."""
         frame = self._call("log", Frame({"run": run, "from": start}))
         return frame.body.decode(), int(frame.header["next"]), str(frame.header["state"])
+
+    def history(self, run: str, start: int = 0) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Return the rows of a run's history from one on, and what was before round 1."""
+        rows: list[dict[str, Any]] = []
+        while True:
+            frame = self._call("history", Frame({"run": run, "from": start + len(rows)}))
+            rows += json.loads(frame.body)
+            if start + len(rows) >= frame.header["rows"]:
+                return rows, frame.header["before"]
 
     def result(self, run: str) -> Run:
         """Return a run that has ended; every H stays at its site."""

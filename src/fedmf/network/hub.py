@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from fedmf.network.frames import Frame
 
+AWAY = 30.0  # seconds of silence of a site without work; it calls more often than that
+
 
 class Key(NamedTuple):
     """Which request: of which run, and its number there."""
@@ -39,6 +41,7 @@ class Hub:
         self._answers: dict[tuple[int, Key], Frame] = {}
         self._farewells: list[list[Task]] = [[] for _ in range(sites)]
         self._seen = [-1.0] * sites
+        self._fetched: list[Key | None] = [None] * sites
         self._closed = False
 
     def give(self, site: int, key: Key, data: bytes) -> None:
@@ -69,7 +72,10 @@ class Hub:
             )
             task = self._next(site)
             self._seen[site] = time.monotonic()
-            return task.data if task and self._calls[site] == own and not self._closed else None
+            if task is None or self._calls[site] != own or self._closed:
+                return None
+            self._fetched[site] = task.key
+            return task.data
 
     def take(self, site: int, key: Key, answer: Frame) -> bool:
         """Take an answer if it is the one awaited; return whether it was."""
@@ -120,3 +126,16 @@ class Hub:
         """Return how many seconds ago each site was last heard of; None: never."""
         now = time.monotonic()
         return [None if seen < 0 else now - seen for seen in self._seen]
+
+    def presence(self) -> list[str]:
+        """Return of each site whether it is there, at work, away, or was never heard of."""
+        with self._changed:
+            return [self._word(site, quiet) for site, quiet in enumerate(self.quiet())]
+
+    def _word(self, site: int, quiet: float | None) -> str:
+        task = self._tasks[site]
+        if quiet is None:
+            return "never"
+        if task is not None and task.key == self._fetched[site]:
+            return "at work"
+        return "there" if quiet < AWAY else "away"

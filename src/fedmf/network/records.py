@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Condition, RLock
-from typing import Any
+from typing import Any, NamedTuple
 
 from fedmf.errors import FedMFError, MissingDataError, ParameterError
 from fedmf.files import write_text
@@ -20,6 +21,15 @@ from fedmf.storage import MODEL
 from fedmf.wire import encode
 
 UNFINISHED = ("queued", "running")
+WARNING = "warning: "
+TAIL, MOST_WARNINGS = 2**16, 20  # bytes of the log that are looked at; warnings that are shown
+
+
+class History(NamedTuple):
+    """The course of a run."""
+
+    rows: list[dict[str, Any]]  # one a round
+    before: dict[str, Any]  # F at the start, and what was sent before round 1
 
 
 class Record:
@@ -33,6 +43,7 @@ class Record:
         self._runtime: NetworkRuntime | None = None
         self._lock = RLock()
         self._last: dict[str, Any] = {}
+        self._history: History | None = None  # once it was wanted
 
     @property
     def state(self) -> str:
@@ -42,7 +53,10 @@ class Record:
     def begin(self, runtime: NetworkRuntime) -> None:
         """Note that it is being played."""
         self._runtime = runtime
-        self.tell("running" if self.state == "queued" else "going on after the server was back")
+        if self.state == "queued":
+            self.tell("running")
+        else:
+            self.warn("the server was away; the run goes on from its last complete round")
         self._set(state="running")
 
     def end(self, state: str, status: str) -> None:
@@ -73,9 +87,39 @@ class Record:
         with (self._folder / "log.txt").open("a", encoding="utf-8") as file:
             file.write(f"{now} {line}\n")
 
+    def warn(self, line: str) -> None:
+        """Write a line of the log that somebody should see."""
+        self.tell(f"{WARNING}{line}")
+
+    def warnings(self) -> list[list[str]]:
+        """Return the time and the text of the last warnings, the newest last."""
+        path = self._folder / "log.txt"
+        if not path.exists():
+            return []
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
+            lines = file.read().decode(errors="replace").splitlines()
+        found = [line.partition(f" {WARNING}") for line in lines]
+        return [[time, text] for time, warning, text in found if warning][-MOST_WARNINGS:]
+
     def show(self, row: dict[str, Any]) -> None:
-        """Take notice of a round."""
-        self._last = row
+        """Take notice of a round, which is in the checkpoint by now."""
+        with self._lock:
+            self._last = row
+            if self._history is not None:
+                self._history.rows.append(row)
+
+    def history(self) -> History:
+        """Return the course of the run so far."""
+        with self._lock:
+            if self._history is None:
+                saved = Checkpoints(self._folder).load()
+                if saved is None:
+                    return History([], {})
+                run = saved[0]
+                before = {"objective": run.initial_objective, **run.ledger.first()}
+                self._history = History(run.rows, before)
+            return self._history._replace(rows=list(self._history.rows))
 
     def log(self, start: int, most: int) -> bytes:
         """Return the log from a byte on."""
@@ -99,7 +143,8 @@ class Record:
             "label": self.job.federation["label"], "algorithm": self.job.algorithm["name"],
             "last": self._last,
         }  # fmt: skip
-        return {**self._table, **about, **({"job": self.job.tables} if full else {})}
+        more = {"job": self.job.tables, "warnings": self.warnings()} if full else {}
+        return {**self._table, **about, **more}
 
     def farewells(self) -> dict[str, bytes]:
         """Return what is to be sent to the sites that do not know of the end yet."""

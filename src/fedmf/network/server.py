@@ -11,6 +11,7 @@ A run that was not finished when the server went down goes on, under its own nam
 
 from __future__ import annotations
 
+import json
 import logging
 from threading import Thread
 from typing import Any
@@ -28,6 +29,7 @@ from fedmf.network.runtime import ClosingError, NetworkRuntime, StoppedByUserErr
 
 MOST_HOLD = 25.0  # seconds for which a call for work is kept
 MOST_LOG = 2**20  # bytes of a log in one answer
+MOST_ROWS = 1000  # of a history in one answer
 log = logging.getLogger("fedmf.server")
 
 
@@ -50,6 +52,7 @@ class Server:
             "status": ("user", self._status),
             "stop": ("user", self._stop),
             "log": ("user", self._log),
+            "history": ("user", self._history),
             "result": ("user", self._result),
         }
         for record in self.records.ended():
@@ -77,7 +80,7 @@ class Server:
     def _play(self, record: Record) -> None:
         """Play one run to its end, whatever that is."""
         runtime = NetworkRuntime(
-            record.name, record.job, self.hub, self.kit.sites, record.tell, record.is_stopping
+            record.name, record.job, self.hub, self.kit.sites, record.warn, record.is_stopping
         )
         record.begin(runtime)
         try:
@@ -131,7 +134,9 @@ class Server:
         records = self.records.all() if name is None else [self.records.find(str(name))]
         quiet = dict(zip(self.kit.sites, self.hub.quiet(), strict=True))
         runs = [record.status(full=name is not None) for record in records]
-        return Frame({"federation": self.kit.federation, "sites": quiet, "runs": runs})
+        presence = dict(zip(self.kit.sites, self.hub.presence(), strict=True))
+        about = {"federation": self.kit.federation, "sites": quiet, "presence": presence}
+        return Frame({**about, "runs": runs})
 
     def _stop(self, peer: Peer, frame: Frame) -> Frame:
         record = self.records.find(str(frame.header.get("run")))
@@ -144,6 +149,13 @@ class Server:
         check_integer("from", start, minimum=0)
         text = record.log(start, MOST_LOG)
         return Frame({"next": start + len(text), "state": record.state}, text)
+
+    def _history(self, peer: Peer, frame: Frame) -> Frame:
+        record, start = self.records.find(str(frame.header.get("run"))), frame.header.get("from", 0)
+        check_integer("from", start, minimum=0)
+        rows, before = record.history()
+        body = json.dumps(rows[start : start + MOST_ROWS]).encode()
+        return Frame({"before": before, "rows": len(rows)}, body)
 
     def _result(self, peer: Peer, frame: Frame) -> Frame:
         return Frame({}, self.records.find(str(frame.header.get("run"))).model())

@@ -12,7 +12,6 @@ import numpy as np
 
 from fedmf.algorithms import Algorithm
 from fedmf.arrays import Array, IntArray
-from fedmf.ledger import SETUP, Ledger
 from fedmf.report.palette import NAMES
 from fedmf.run import Run
 from fedmf.storage import CONFIG, RESOLVED, load
@@ -48,7 +47,7 @@ class Record:
     @property
     def uploaded(self) -> Array:
         """Bytes uploaded after each round, those before round 1 included."""
-        return first(self.run)["uplink_bytes"] + np.cumsum(self.column("uplink_bytes"))
+        return self.run.ledger.first()["uplink_bytes"] + np.cumsum(self.column("uplink_bytes"))
 
     @property
     def turns(self) -> IntArray:
@@ -87,14 +86,8 @@ def described(algorithm: Algorithm, sites: int) -> str:
     return f"{name}, all sites" if drawn in (None, sites) else f"{name}, m = {drawn}"
 
 
-def first(run: Run) -> dict[str, int]:
-    """Return what was sent before round 1: the set-up and the first upload."""
-    entries = [entry for entry in run.ledger.entries if entry.round == SETUP]
-    return Ledger(entries).totals(SETUP)
-
-
 def communication(run: Run) -> Sent:
     """Return what a run sent, round 0 included."""
     names = ("uplink_reals", "uplink_bytes", "downlink_bytes")
-    before = first(run)
+    before = run.ledger.first()
     return Sent(*(before[name] + sum(row[name] for row in run.rows) for name in names))
