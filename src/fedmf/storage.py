@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.numpy import save as to_bytes
 
 from fedmf.algorithms import Algorithm
@@ -28,7 +28,7 @@ from fedmf.ledger import Entry, Ledger
 from fedmf.machine import machine, versions
 from fedmf.problem import Known, Problem
 from fedmf.run import Run
-from fedmf.wire import arrays
+from fedmf.wire import arrays, read_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +39,7 @@ Tensors = dict[str, np.ndarray[Any, Any]]
 CONFIG, RESOLVED = "config.toml", "resolved.toml"
 MODEL, HISTORY, LEDGER = "model.safetensors", "history.parquet", "ledger.parquet"
 FORMAT = 3
+LISTS = ("participants", "missing", "late")  # columns of the history
 
 
 def save(run: Run, folder: str | os.PathLike[str]) -> None:
@@ -71,7 +72,7 @@ def load(
     of the user's own, which no file can hold. A penalty of the user's own is passed to `resume`.
     """
     with _reading(Path(folder) / MODEL) as path:
-        tensors, state = _read(path)
+        tensors, state = _read(path.read_bytes(), path)
         rows = _rows(_table(tensors["table.history"]))
         ledger = _ledger(_table(tensors["table.ledger"]))
         return unpack(tensors, state, rows, ledger, problem, algorithm)
@@ -83,10 +84,10 @@ def pack(run: Run, tensors: Tensors, **more: Any) -> bytes:
     return to_bytes({**_tensors(run), **tensors}, metadata={"fedmf": about})
 
 
-def read_model(path: Path) -> tuple[Tensors, dict[str, Any]]:
-    """Return the arrays and the values of such a file."""
+def read_packed(data: bytes, path: Path) -> tuple[Tensors, dict[str, Any]]:
+    """Return the arrays and the values of such a file, whose bytes are these."""
     with _reading(path):
-        return _read(path)
+        return _read(data, path)
 
 
 def unpack(
@@ -188,10 +189,8 @@ def _state(run: Run) -> dict[str, Any]:
     }
 
 
-def _read(path: Path) -> tuple[Tensors, dict[str, Any]]:
-    with safe_open(path, framework="numpy") as file:
-        state = json.loads(file.metadata()["fedmf"])
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+def _read(data: bytes, path: Path) -> tuple[Tensors, dict[str, Any]]:
+    tensors, state = read_file(data)
     if state["format"] != FORMAT:
         raise FileFormatError(f"{path} has the format {state['format']}; this reads {FORMAT}")
     return tensors, state
@@ -209,7 +208,7 @@ def _unpacked(tensors: Tensors, prefix: str, kind: type[T]) -> T:
 def _rows(history: pd.DataFrame) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = history.to_dict("records")  # type: ignore[assignment]
     for each in rows:
-        each |= {k: each[k].tolist() for k in ("participants", "missing") if k in each}
+        each |= {k: each[k].tolist() for k in LISTS if k in each}
     return rows
 
 

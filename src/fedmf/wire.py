@@ -6,6 +6,7 @@ raw numbers.
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -35,6 +36,12 @@ def decode(data: bytes, kind: type[Message]) -> Message:
             f"a {kind.__name__} message has the arrays {', '.join(wanted)}; got {', '.join(found)}"
         )
     return kind(*(found[name] for name in wanted))
+
+
+def read_file(data: bytes) -> tuple[dict[str, np.ndarray[Any, Any]], Any]:
+    """Return the arrays in the bytes of one of our files, and the plain values beside them."""
+    tensors, length = load(data), int.from_bytes(data[:8], "little")
+    return tensors, json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["fedmf"])
 
 
 def arrays(message: tuple[Any, ...]) -> dict[str, np.ndarray[Any, Any]]:

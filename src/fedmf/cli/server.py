@@ -28,12 +28,15 @@ def command(kit: str, child: bool) -> int:
 
     own = Kit.read(kit, "server")
 
-    def work(stop: Event) -> None:
+    def work(stop: Event) -> bool:
+        from fedmf.network.handshake import heard
         from fedmf.network.server import Server
 
-        server = Server(own)
-        server.start()
-        stop.wait()
-        server.close()
+        with heard():
+            server = Server(own, stop.set)
+            server.start()
+            stop.wait()
+            server.close()
+        return not server.is_broken
 
     return daemon("server", Path(own.folder), child, work)

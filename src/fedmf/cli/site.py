@@ -38,11 +38,12 @@ def command(kit: str, data: str, samples: str | None, leave_out: str | None, chi
 
     own = Kit.read(kit, "site")
 
-    def work(stop: Event) -> None:
+    def work(stop: Event) -> bool:
         from threading import Thread
 
         from fedmf.network.link import Caller
         from fedmf.network.site import Site
+        from fedmf.network.told import saying_why
 
         caller = Caller(own)
 
@@ -50,8 +51,11 @@ def command(kit: str, data: str, samples: str | None, leave_out: str | None, chi
             stop.wait()
             caller.close()  # it may be waiting for work
 
-        Thread(target=hang_up, daemon=True).start()
-        Site(own, _read(data, samples, leave_out)).run(caller, stop)
+        with saying_why(caller):
+            site = Site(own, _read(data, samples, leave_out))
+            Thread(target=hang_up, daemon=True).start()
+            site.run(caller, stop)
+        return True
 
     return daemon("site", Path(own.folder), child, work)
 

@@ -43,6 +43,7 @@ from cryptography.x509.oid import NameOID
 from fedmf.checks import check_integer
 from fedmf.errors import FileFormatError, MissingDataError, ParameterError
 from fedmf.files import write_text
+from fedmf.network.identity import check_identity, secret
 
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -78,14 +79,20 @@ class Kit:
             raise FileFormatError(f"{place}: not a kit: {error}") from None
         if kit.role != role:
             raise ParameterError(f"{place.parent} is the kit of a {kit.role}, not of a {role}")
+        check_identity(kit.folder, kit.identity)
         return kit
 
-    def secret(self, name: str) -> bytes:
-        """Return the bytes of one of its .pem files."""
-        path = self.folder / name
-        if not path.is_file():
-            raise MissingDataError(f"{path} is missing: the kit is not complete")
-        return path.read_bytes()
+    @property
+    def identity(self) -> str:
+        """The common name of its certificate."""
+        return f"{self.role}:{self.name}"
+
+    @property
+    def secrets(self) -> tuple[bytes, bytes, bytes]:
+        """The authority's certificate, its own key, its own certificate."""
+        trusted, key, own = (secret(self.folder, f"{name}.pem")
+                             for name in ("ca", "key", "certificate"))  # fmt: skip
+        return trusted, key, own
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,13 @@
-"""The way: gRPC with mutual TLS. Bytes go in and out; whose they are, the certificate says."""
+"""The way: gRPC with mutual TLS. Bytes go in and out; whose they are, the certificate says.
+
+Every call says who makes it, with which version, and by which process: a kit that was copied to a
+second machine shows, since two processes call with one certificate.
+"""
 
 from __future__ import annotations
 
 import logging
+import secrets
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
@@ -12,6 +17,7 @@ import grpc
 
 from fedmf.errors import FedMFError, RefusedError
 from fedmf.network.frames import Frame, pack, unpack
+from fedmf.network.handshake import refusal
 from fedmf.network.kits import Kit
 
 SERVICE = "fedmf.Federation"
@@ -52,36 +58,37 @@ class Caller:
     """A client's end: calls the server's methods."""
 
     def __init__(self, kit: Kit) -> None:
-        trusted, key, own = map(kit.secret, ("ca.pem", "key.pem", "certificate.pem"))
-        credentials = grpc.ssl_channel_credentials(trusted, key, own)
-        self.address = f"{kit.host}:{kit.port}"
+        credentials = grpc.ssl_channel_credentials(*kit.secrets)
+        self.address, self._kit = f"{kit.host}:{kit.port}", kit
+        self._about = {"version": version("fedmf"), "protocol": PROTOCOL, "name": kit.name,
+                       "process": secrets.token_hex(8)}  # fmt: skip
         self._channel = grpc.secure_channel(self.address, credentials, LIMITS + RECONNECT)
 
     def __call__(self, method: str, frame: Frame, timeout: float = 30.0) -> Frame:
         """Return the server's answer."""
-        header = {"version": version("fedmf"), "protocol": PROTOCOL, **frame.header}
+        header = {**self._about, **frame.header}
         call = self._channel.unary_unary(f"/{SERVICE}/{method}")
         try:
             return unpack(call(pack(Frame(header, frame.body)), timeout=timeout))
         except grpc.RpcError as error:
-            raise _told(error, self.address) from None
+            raise self._told(error) from None
+
+    def _told(self, error: Any) -> FedMFError:
+        """Return the error in one line."""
+        said = " ".join(str(error.details()).split())
+        if error.code() in REFUSALS:
+            return RefusedError(said)
+        reason = refusal(self._kit) if error.code() is grpc.StatusCode.UNAVAILABLE else None
+        return UnreachableError(f"{self.address} cannot be reached: {reason or said}")
 
     def close(self) -> None:
         """Hang up."""
         self._channel.close()
 
 
-def _told(error: Any, address: str) -> FedMFError:
-    """Return the error in one line."""
-    said = " ".join(str(error.details()).split())
-    if error.code() in REFUSALS:
-        return RefusedError(said)
-    return UnreachableError(f"{address} cannot be reached: {said}")
-
-
 def serve(kit: Kit, handlers: Mapping[str, tuple[str, Handler]], workers: int) -> Any:
     """Start a server with these methods, each for peers of one role; return it."""
-    trusted, key, own = map(kit.secret, ("ca.pem", "key.pem", "certificate.pem"))
+    trusted, key, own = kit.secrets
     credentials = grpc.ssl_server_credentials(
         [(key, own)], root_certificates=trusted, require_client_auth=True
     )
@@ -111,14 +118,16 @@ def _guarded(
         peer = _peer(context)
         try:
             if peer.role != role or peer.name not in known:
-                raise _NotAllowedError(f"{peer.role} {peer.name!r} may not call {method!r}")
+                raise NotAllowedError(f"{peer.role} {peer.name!r} may not call {method!r}")
             frame = unpack(data)
+            _same_name(peer, frame.header)
             _same_version(frame.header)
             found = handler(peer, frame)
             return found if isinstance(found, bytes) else pack(found)
         except FedMFError as error:
-            log.warning("%s %s, %s: refused: %s", peer.role, peer.name, method, error)
-            denied = isinstance(error, _NotAllowedError)
+            who = f"{peer.role} {peer.name} at {context.peer()}"
+            log.warning("%s, %s: refused: %s", who, method, error)
+            denied = isinstance(error, NotAllowedError)
             code = grpc.StatusCode.PERMISSION_DENIED if denied else REFUSALS[1]
             context.abort(code, str(error))
             raise  # not reached: abort raises
@@ -126,7 +135,7 @@ def _guarded(
     return answer
 
 
-class _NotAllowedError(RefusedError):
+class NotAllowedError(RefusedError):
     """The certificate is not one for this."""
 
 
@@ -135,6 +144,14 @@ def _peer(context: Any) -> Peer:
     names = context.auth_context().get("x509_common_name", [b""])
     role, _, name = names[0].decode(errors="replace").partition(":")
     return Peer(role, name)
+
+
+def _same_name(peer: Peer, header: dict[str, Any]) -> None:
+    if header.get("name") != peer.name:
+        said = str(header.get("name"))[:80]
+        raise NotAllowedError(
+            f"the certificate is that of {peer.name!r}, the caller says it is {said!r}"
+        )
 
 
 def _same_version(header: dict[str, Any]) -> None:

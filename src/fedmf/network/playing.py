@@ -75,8 +75,9 @@ class _Keeper:
 
     def keep(self, position: Position) -> None:
         """Take over a round: once it is on the disk it is done."""
-        run, missing = self.run, self._runtime.missing.pop(position.round, [])
-        run.rows.append({**row(position, run.ledger), "missing": missing})
+        run, runtime, number = self.run, self._runtime, position.round
+        away = {"missing": runtime.missing.pop(number, []), "late": runtime.late.pop(number, [])}
+        run.rows.append({**row(position, run.ledger), **away})
         run.position = position
         self._checkpoints.save(run, self._runtime.marks)
         self._runtime.saved()

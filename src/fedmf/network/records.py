@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from fedmf.wire import encode
 UNFINISHED = ("queued", "running")
 WARNING = "warning: "
 TAIL, MOST_WARNINGS = 2**16, 20  # bytes of the log that are looked at; warnings that are shown
+log = logging.getLogger("fedmf.server")
 
 
 class History(NamedTuple):
@@ -84,8 +86,11 @@ class Record:
     def tell(self, line: str) -> None:
         """Write a line of the log."""
         now = datetime.now(UTC).isoformat(sep=" ", timespec="seconds")
-        with (self._folder / "log.txt").open("a", encoding="utf-8") as file:
-            file.write(f"{now} {line}\n")
+        try:
+            with (self._folder / "log.txt").open("a", encoding="utf-8") as file:
+                file.write(f"{now} {line}\n")
+        except OSError as error:  # a log on a full disk is no reason to end a run
+            log.warning("run %s: %s (not in its log: %s)", self.name, line, error)
 
     def warn(self, line: str) -> None:
         """Write a line of the log that somebody should see."""
@@ -175,7 +180,7 @@ class Records:
         self._closed = False
         folder.mkdir(parents=True, exist_ok=True)
         found = sorted(path.parent for path in folder.glob("*/status.json"))
-        self._all = {path.name: Record(path, sites) for path in found}
+        self._all = {path.name: record for path in found if (record := self._read(path))}
 
     def add(self, job: Job, by: str) -> Record:
         """Take a new job."""
@@ -199,6 +204,12 @@ class Records:
             raise ParameterError(f"{many} {name!r}: see `fedmf status`")
         return found[0]
 
+    def get(self, name: str) -> Record:
+        """Return the run of this very name."""
+        if name not in self._all:
+            raise ParameterError(f"this server knows no run {name[:80]!r}")
+        return self._all[name]
+
     def all(self) -> list[Record]:
         """Return all runs."""
         return list(self._all.values())
@@ -210,8 +221,8 @@ class Records:
     def next(self) -> Record | None:
         """Wait for a run that is to be played and return it; None: no more."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._unfinished())
-            return None if self._closed else self._unfinished()[0]
+            self._changed.wait_for(lambda: self._closed or self.unfinished())
+            return None if self._closed else self.unfinished()[0]
 
     def close(self) -> None:
         """Hand out no more."""
@@ -219,6 +230,15 @@ class Records:
             self._closed = True
             self._changed.notify_all()
 
-    def _unfinished(self) -> list[Record]:
+    def _read(self, path: Path) -> Record | None:
+        """Return a run that was there before; one that cannot be read does not stop the others."""
+        try:
+            return Record(path, self._sites)
+        except (FedMFError, ValueError, KeyError, OSError) as error:
+            log.error("%s is left out, it cannot be read: %s", path, error)  # noqa: TRY400
+            return None
+
+    def unfinished(self) -> list[Record]:
+        """Return those that are to be played, the one that has begun first."""
         waiting = [record for record in self._all.values() if record.state in UNFINISHED]
         return sorted(waiting, key=lambda record: record.state != "running")

@@ -75,6 +75,7 @@ class NetworkRuntime:
         self.sites = len(names)
         self.marks = Marks(0, [0] * self.sites, [], "", b"", "")
         self.missing: dict[int, list[int]] = {}  # round -> sites that were asked in vain
+        self.late: dict[int, list[int]] = {}  # round -> sites whose late answers it used
         self.waiting: list[int] = []
         self.job, self._run, self._hub, self._names = job, run, hub, names
         self._tell, self._stopped = tell, stopped
@@ -207,6 +208,7 @@ class _Asking:
             return
         if seq == self.runtime._owed.get(site):
             del self.runtime._owed[site]
+            _note(self.runtime.late, self.request.round, [site])
             self.runtime._tell(f"round {self.request.round}: used a late answer of "
                                f"{self.runtime._names[site]}")  # fmt: skip
             self._add(site, seq, frame)
@@ -279,8 +281,7 @@ class _Asking:
         if missing:
             names = ", ".join(runtime._names[site] for site in missing)
             runtime._tell(f"round {self.request.round}: went on without {names}")
-            before = runtime.missing.get(self.request.round, [])
-            runtime.missing[self.request.round] = sorted({*before, *missing})
+            _note(runtime.missing, self.request.round, missing)
         marks = runtime.marks._replace(seq=self.seq)
         if self.task.broadcast:
             payload = self.payload if missing else b""
@@ -289,6 +290,11 @@ class _Asking:
         each = [self.updates[site] for site in sorted(self.updates)]
         weight = float(request.weight[np.isin(request.sites, sites)].sum())
         return Answer(None if self.task.each else add_up(each), each, sites, weight)
+
+
+def _note(book: dict[int, list[int]], number: int, sites: list[int]) -> None:
+    """Write down sites for a round."""
+    book[number] = sorted({*book.get(number, []), *sites})
 
 
 def dimensions(goal: Any) -> dict[str, int]:

@@ -3,7 +3,7 @@
     KIT/runs/RUN/job.json          what was asked
     KIT/runs/RUN/status.json       how it stands
     KIT/runs/RUN/log.txt           what happened, for people
-    KIT/runs/RUN/rounds.jsonl, checkpoint.safetensors    see `checkpoints`
+    KIT/runs/RUN/rounds.jsonl, checkpoint.state    see `checkpoints`
     KIT/runs/RUN/result/           the run's folder once it has ended, without any H
 
 A run that was not finished when the server went down goes on, under its own name, when it is back.
@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import json
 import logging
-from threading import Thread
+from collections.abc import Callable
+from threading import Event, Thread
 from typing import Any
 
 from fedmf.checks import check_integer
 from fedmf.errors import FedMFError, ParameterError, RefusedError
+from fedmf.network.callers import Callers
 from fedmf.network.frames import Frame
 from fedmf.network.hub import Hub, Key
 from fedmf.network.jobs import Job
@@ -28,6 +30,7 @@ from fedmf.network.records import Record, Records
 from fedmf.network.runtime import ClosingError, NetworkRuntime, StoppedByUserError
 
 MOST_HOLD = 25.0  # seconds for which a call for work is kept
+AGAIN = 2.0  # seconds before a run whose folder could not be written to is tried again
 MOST_LOG = 2**20  # bytes of a log in one answer
 MOST_ROWS = 1000  # of a history in one answer
 log = logging.getLogger("fedmf.server")
@@ -36,8 +39,9 @@ log = logging.getLogger("fedmf.server")
 class Server:
     """The server's side of the conversation."""
 
-    def __init__(self, kit: Kit) -> None:
-        self.kit, self.hub = kit, Hub(len(kit.sites))
+    def __init__(self, kit: Kit, broken: Callable[[], None] = lambda: None) -> None:
+        self.kit, self.hub, self.is_broken = kit, Hub(len(kit.sites)), False
+        self._broken, self._callers, self._going_down = broken, Callers(), Event()
         self.records = Records(kit.folder / "runs", kit.sites)
         self._site = {name: place for place, name in enumerate(kit.sites)}
         self._player = Thread(target=self._play_all, name="player")
@@ -48,6 +52,7 @@ class Server:
         handlers: dict[str, tuple[str, Handler]] = {
             "poll": ("site", self._poll),
             "answer": ("site", self._answer),
+            "leave": ("site", self._leave),
             "submit": ("user", self._submit),
             "status": ("user", self._status),
             "stop": ("user", self._stop),
@@ -63,6 +68,7 @@ class Server:
 
     def close(self) -> None:
         """Stop; a run goes on from its last complete round when the server is back."""
+        self._going_down.set()
         self.hub.close()
         self.records.close()
         if self._calls is not None:
@@ -70,12 +76,20 @@ class Server:
         self._player.join()
 
     def _play_all(self) -> None:
-        while (record := self.records.next()) is not None:
-            try:
-                self._play(record)
-            except ClosingError:
-                return
-            self._tell_sites(record)
+        try:
+            while (record := self.records.next()) is not None:
+                try:
+                    self._play(record)
+                    self._tell_sites(record)
+                except OSError as error:  # a full disk, say: the run is as its checkpoint has it
+                    log.error("run %s: %s; trying again", record.name, error)  # noqa: TRY400
+                    self._going_down.wait(AGAIN)
+        except ClosingError:
+            return
+        except BaseException:
+            log.exception("the server cannot go on; its supervisor starts it again")
+            self.is_broken = True
+            self._broken()
 
     def _play(self, record: Record) -> None:
         """Play one run to its end, whatever that is."""
@@ -94,6 +108,8 @@ class Server:
             record.end("stopped", "stopped by the user before round 1")
         except FedMFError as error:
             record.end("failed", " ".join(str(error).split()))
+        except OSError:
+            raise
         except Exception:
             log.exception("run %s: defect", record.name)
             record.end("failed", "a defect of fedmf: see the server's log")
@@ -104,6 +120,7 @@ class Server:
             self.hub.farewell(self._site[name], Key(record.name, -1), data)
 
     def _poll(self, peer: Peer, frame: Frame) -> bytes | Frame:
+        self._callers.check(peer.name, str(frame.header.get("process")))
         hold = frame.header.get("hold")
         hold = float(hold) if isinstance(hold, int | float) and hold > 0 else 0.0
         found = self.hub.fetch(self._site[peer.name], min(hold, MOST_HOLD))
@@ -113,10 +130,21 @@ class Server:
         run, seq = frame.header.get("run"), frame.header.get("seq")
         if not isinstance(run, str) or not isinstance(seq, int):
             raise RefusedError("an answer names its run and its request")
+        self._callers.check(peer.name, str(frame.header.get("process")))
+        record = self.records.get(run)
         taken = self.hub.take(self._site[peer.name], Key(run, seq), frame)
         if taken and seq == -1:
-            self.records.find(run).told(peer.name)
+            record.told(peer.name)
+        elif not taken and seq != -1:
+            record.tell(f"refused an answer of {peer.name} that came too late (request {seq})")
         return Frame({"taken": taken})
+
+    def _leave(self, peer: Peer, frame: Frame) -> Frame:
+        why = " ".join(str(frame.header.get("why")).split())[:300]
+        log.warning("site %s takes no part: %s", peer.name, why)
+        for record in self.records.unfinished():
+            record.tell(f"{peer.name} takes no part: {why}")
+        return Frame({})
 
     def _submit(self, peer: Peer, frame: Frame) -> Frame:
         tables = frame.header.get("job")

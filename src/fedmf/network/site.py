@@ -32,10 +32,11 @@ from fedmf.algorithms.base import Given
 from fedmf.arrays import Array, Rows
 from fedmf.clustering.columns import labels
 from fedmf.declared import check_declared, payload_of
-from fedmf.errors import FedMFError, FileFormatError, MissingDataError, NonFiniteError, RefusedError
+from fedmf.errors import FedMFError, RefusedError
 from fedmf.files import write_bytes, write_text
 from fedmf.fingerprints import fingerprints
 from fedmf.hosts import Host
+from fedmf.ledger import SETUP
 from fedmf.messages import Message, Request
 from fedmf.network.egress import NAME, Egress
 from fedmf.network.frames import Frame, stamp
@@ -45,6 +46,7 @@ from fedmf.network.link import Caller, UnreachableError
 from fedmf.network.policy import Policy
 from fedmf.network.runtime import Factor, dimensions
 from fedmf.network.states import States, Stored
+from fedmf.network.told import what_to_say
 from fedmf.parallel import threads
 from fedmf.sites import Cohort
 
@@ -69,14 +71,16 @@ class Site:
 
     def __init__(self, kit: Kit, data: Data) -> None:
         self.kit, self.data = kit, data
+        log.info("%d samples with %d features", *data.rows.shape)
         self.policy = Policy.read(kit.folder / "policy.toml")
         self.egress = Egress(kit.folder / NAME)
+        self._complaint = ""
         self._states: tuple[str, States] | None = None
         self._cohorts: dict[tuple[int, str], Cohort] = {}
 
     def run(self, caller: Caller, stop: Event) -> None:
         """Ask for work and do it until told to stop."""
-        nap, silent_since = NAPS[0], None
+        nap, silent_since, said = NAPS[0], None, ""
         with threads():
             while not stop.is_set():
                 try:
@@ -84,9 +88,9 @@ class Site:
                 except UnreachableError as error:
                     if stop.is_set():
                         break
-                    if silent_since is None:
+                    if silent_since is None or str(error) != said:
                         log.warning("%s; trying again until it is back", error)
-                    silent_since = silent_since or monotonic()
+                    silent_since, said = silent_since or monotonic(), str(error)
                     stop.wait(nap)
                     nap = min(2 * nap, NAPS[1])
                     continue
@@ -100,7 +104,12 @@ class Site:
         if frame.header.get("kind") not in ("ask", "end"):
             return
         answer = self.answer(frame)
-        taken = caller("answer", answer, 120.0)
+        try:
+            taken = caller("answer", answer, 120.0)
+        except RefusedError as error:
+            log.error("the server refused an answer: %s", error)  # noqa: TRY400
+            stop.wait(AGAIN)
+            return
         if answer.header.get("again"):
             stop.wait(AGAIN)
         elif not taken.header["taken"]:
@@ -117,10 +126,16 @@ class Site:
             if frame.header["kind"] == "end":
                 return Frame({**where, **self._end(frame)})
             return self._ask(frame, where)
-        except Exception as error:
-            known = isinstance(error, FedMFError | OSError)
-            log.error("run %s: %s", where["run"], error, exc_info=not known)  # noqa: TRY400
-            return Frame({**where, **_told(error)})
+        except Exception as error:  # noqa: BLE001 - it is logged here, and told there
+            self._complain(f"run {where['run']}: {error}", error)
+            return Frame({**where, **what_to_say(error, begun=frame.header.get("round") != SETUP)})
+
+    def _complain(self, line: str, error: Exception) -> None:
+        """Log what went wrong, once where it goes wrong again and again."""
+        known = isinstance(error, FedMFError | OSError)
+        if line != self._complaint or not known:
+            log.error("%s", line, exc_info=not known)
+        self._complaint = line
 
     def _ask(self, frame: Frame, where: dict[str, Any]) -> Frame:
         """Answer a request, from what is stored or anew."""
@@ -221,18 +236,6 @@ class Site:
             writer.writerows([("sample", "cluster"), *zip(names, labels(H).tolist(), strict=True)])
             write_text(folder / "clusters.csv", lines.getvalue())
         log.info("H is in %s", folder)
-
-
-def _told(error: Exception) -> dict[str, Any]:
-    """Return what the server may know of an error: nothing that could hold data."""
-    kind = type(error).__name__
-    if isinstance(error, RefusedError | NonFiniteError):
-        return {"error": str(error), "class": kind}
-    if isinstance(error, MissingDataError | FileFormatError):
-        return {"error": "its stored state is missing or damaged", "class": kind, "again": True}
-    if isinstance(error, OSError):
-        return {"error": error.strerror or kind, "class": kind, "again": True}
-    return {"error": f"{kind}, see the log at the site", "class": kind}
 
 
 @lru_cache(maxsize=4)

@@ -2,30 +2,27 @@
 
 A request says from which state to start (`after`) and which is the oldest that the server may
 still come back to (`durable`). So a server that was killed and goes on from its last checkpoint
-needs no word to the sites: it asks from an older state. State and answer are one file, written
-under a temporary name, flushed and renamed, so there is both or neither; the file begins with a
-digest of the rest.
+needs no word to the sites: it asks from an older state. State and answer are one file, so there is
+both or neither. The file is there twice: without its H and its baselines a site could not go on.
 """
 
 from __future__ import annotations
 
 import json
-from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, NamedTuple
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load, save
+from safetensors.numpy import save
 
 from fedmf.errors import FileFormatError, MissingDataError
-from fedmf.files import write_bytes
+from fedmf.network import twice
 from fedmf.network.frames import Frame, pack, unpack
 from fedmf.private import laid_out
-from fedmf.wire import arrays
+from fedmf.wire import arrays, read_file
 
-DIGEST = 32
 ENDING = ".state"
 
 
@@ -49,7 +46,7 @@ class States:
     def __init__(self, folder: Path, kinds: dict[str, type[tuple[Any, ...]]]) -> None:
         self._folder, self._kinds = folder, kinds
         self._last: tuple[int, Any] = (0, None)
-        for left in folder.glob(f".*{ENDING}"):  # by a kill
+        for left in folder.rglob(f".*{ENDING}"):  # by a kill
             left.unlink()
 
     def answered(self, seq: int, stamp: str) -> Frame | None:
@@ -75,15 +72,14 @@ class States:
         tensors = {} if private is None else arrays(private)
         about = {"stamp": stored.stamp, "kind": name}
         tensors["answer of the site"] = np.frombuffer(pack(stored.answer), dtype=np.uint8)
-        data = save(tensors, metadata={"fedmf": json.dumps(about)})
-        write_bytes(self._path(seq), sha256(data).digest() + data)
+        twice.write(self._path(seq), save(tensors, metadata={"fedmf": json.dumps(about)}))
         self._last = (seq, None if private is None else laid_out(private))
 
     def forget(self, durable: int) -> None:
         """Remove what is older than the oldest state that may be needed."""
         for path in self._folder.glob(f"[0-9]*{ENDING}"):
             if int(path.stem) < durable:
-                path.unlink()
+                twice.remove(path)
 
     def clear(self) -> None:
         """Remove everything."""
@@ -94,18 +90,11 @@ class States:
 
     def _read(self, seq: int) -> Stored:
         path = self._path(seq)
-        if not path.is_file():
-            raise MissingDataError(f"{path} is missing: the site's state of request {seq}")
-        data = path.read_bytes()
-        if sha256(data[DIGEST:]).digest() != data[:DIGEST]:
-            raise FileFormatError(f"{path} is damaged: its content is not what was written")
-        return self._parsed(data[DIGEST:], path)
+        return self._parsed(twice.read(path), path)
 
     def _parsed(self, data: bytes, path: Path) -> Stored:
         try:
-            tensors = load(data)
-            length = int.from_bytes(data[:8], "little")
-            about = json.loads(json.loads(data[8 : 8 + length])["__metadata__"]["fedmf"])
+            tensors, about = read_file(data)
             answer = unpack(tensors["answer of the site"].tobytes())
             private = None
             if about["kind"]:

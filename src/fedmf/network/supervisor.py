@@ -20,7 +20,7 @@ from time import monotonic
 
 from fedmf.errors import ParameterError
 
-DONE, MISTAKE = 0, 2
+DONE, FAILED, MISTAKE = 0, 1, 2
 NAPS = (0.1, 10.0)  # seconds before the child is started again: at first, at most
 LONG = 30.0  # a child that lived as long was no failure from the start
 PATIENCE = 20.0  # seconds in which a child ends when asked to
