@@ -16,13 +16,13 @@ from signal import SIGTERM, default_int_handler, signal
 import click
 
 from fedmf.errors import FedMFError
-from fedmf.trials.crew import Outcome, Progress, run_all
+from fedmf.trials.crew import Outcome, run_all
 from fedmf.trials.plan import read_plan
+from fedmf.trials.printer import Printer
 from fedmf.trials.store import Store
 from fedmf.trials.trial import Trial
 
 FAILED, UNFINISHED, INTERRUPTED = 1, 75, 130
-EVERY = 20.0  # seconds between two lines where nothing happens
 
 
 @click.command(context_settings={"max_content_width": 100})
@@ -51,22 +51,8 @@ def command(
             _list(plan.name, plan.trials, kept)
         return 0
     outcome = run_all(trials, kept, workers, cache=cache, data_dir=data_dir,
-                      max_seconds=max_seconds, progress=_Printer())  # fmt: skip
+                      max_seconds=max_seconds, progress=Printer())  # fmt: skip
     return _conclude(outcome, Path(store))
-
-
-class _Printer:
-    """Prints a line for each trial, and now and then where the work stands."""
-
-    def __init__(self) -> None:
-        self._last = 0.0
-
-    def __call__(self, now: Progress) -> None:
-        if not now.event and now.seconds - self._last < EVERY:
-            return
-        self._last = now.seconds
-        stand = f"[{now.done + now.failed}/{now.total}, about {now.left / 60:.0f} min left]"
-        print(f"{now.seconds:7.1f} s {stand} {now.event}", flush=True)
 
 
 def _list(name: str, trials: list[Trial], store: Store) -> None:

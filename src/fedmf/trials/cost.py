@@ -9,7 +9,7 @@ from fedmf.algorithms import FedMAvg
 from fedmf.algorithms.base import Algorithm
 from fedmf.trials.trial import Trial
 
-FIRST = 3e-10  # seconds for each multiplication, before anything was measured
+FIRST = 1e-10  # seconds for each multiplication, before anything was measured
 ENTRIES = 10_000_000  # of data whose size is not known yet
 
 
@@ -29,7 +29,9 @@ class Clock:
 
     def estimate(self, trial: Trial, entries: int | None) -> float:
         """Return how many seconds a trial may take, to its limit of rounds."""
-        rates = self._rates[_kind(trial)]
+        rates = self._rates[_kind(trial)] or [
+            rate for some in self._rates.values() for rate in some
+        ]
         return work(trial, entries, trial.rounds) * (median(rates) if rates else FIRST)
 
 
