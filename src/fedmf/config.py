@@ -18,6 +18,7 @@ from fedmf.errors import ParameterError
 from fedmf.losses import Loss
 from fedmf.penalties import SNCP, PenaltySchedule
 from fedmf.problem import Problem
+from fedmf.recommended import Recommended
 
 T = TypeVar("T")
 
@@ -58,6 +59,8 @@ def penalty_table(penalty: PenaltySchedule | None) -> dict[str, Any] | None:
     """Return a schedule of rho as a table; None where there is none."""
     if penalty is None:
         return None
+    if isinstance(penalty, Recommended):
+        return {"name": SNCP.name, **penalty.settings}
     return to_table(penalty) if isinstance(penalty, SNCP) else {"name": _own(penalty)}
 
 
@@ -86,6 +89,14 @@ def penalty_from(table: dict[str, Any] | None) -> PenaltySchedule | None:
     if name != SNCP.name:
         raise unknown("penalty", name, (SNCP.name,))
     return _build(SNCP, f"penalty {name!r}", settings)
+
+
+def wanted_penalty(table: dict[str, Any]) -> PenaltySchedule | None:
+    """Return what a user's table asks for: where it does not say where rho starts, the best."""
+    settings = dict(table)
+    if settings.pop("name", SNCP.name) != SNCP.name or "start" in settings:
+        return penalty_from({"name": SNCP.name, **table})
+    return Recommended(settings)
 
 
 def _build(kind: type[T], what: str, settings: dict[str, Any]) -> T:

@@ -12,8 +12,10 @@ from fedmf.arrays import Array
 from fedmf.checks import check_real
 from fedmf.engine import Federation, Position, begin
 from fedmf.engine import rounds as rounds_from
-from fedmf.penalties import SNCP
+from fedmf.errors import ParameterError
+from fedmf.penalties import SNCP, PenaltySchedule
 from fedmf.problem import Known, Problem
+from fedmf.recommended import Recommended
 from fedmf.run import Run
 from fedmf.starts import Start, begin_at
 from fedmf.stopping import Ending, Stopping
@@ -44,13 +46,21 @@ def begin_run(
     *,
     start: Start | None = None,
     W: Array | None = None,
+    penalty: PenaltySchedule | None = None,
     **kept: Any,
 ) -> Run:
     """Bring server and sites to where round 1 begins; return the run, with what is `kept` in it."""
     goal = problem.goal(known)
+    if isinstance(penalty, SNCP | Recommended) and goal.rank > known.samples:
+        raise ParameterError(
+            f"rank must be at most the number of samples, {known.samples}, where they are to be "
+            f"clustered; got {goal.rank}"
+        )
     if start is not None:
         W = begin_at(start, goal, federation, dtype, seed)
     position = begin(algorithm, goal, federation, seed, W, dtype)
+    if isinstance(penalty, Recommended):
+        penalty = penalty.after(random=W is None)
     return Run(
         problem=problem,
         algorithm=algorithm,
@@ -62,6 +72,7 @@ def begin_run(
         rows=[],
         ledger=federation.ledger,
         initial_objective=position.objective,
+        penalty=penalty,
         **kept,
     )
 

@@ -27,10 +27,10 @@ from fedmf.problem import Problem
 from fedmf.rng import resolve_seed
 from fedmf.run import Run, row
 from fedmf.runtimes.local import LocalRuntime
-from fedmf.starts import find
+from fedmf.starts import Start, find
 from fedmf.stopping import Ending, Stopping
 
-Init: TypeAlias = Run | str | tuple[Any, Sequence[Any]] | None
+Init: TypeAlias = Run | Start | str | tuple[Any, Sequence[Any]] | None
 Notes: TypeAlias = dict[str, dict[str, Any]]
 Folder: TypeAlias = str | PathLike[str]
 
@@ -77,10 +77,12 @@ def fit(
     problem, algorithm : what to minimise, and how.
     rounds, tol, max_seconds : stop at this round, at this relative change of F, after this time.
     seed : of everything random; None draws one, which the run records.
-    init : None or "random" for the paper's start, "kmeans" for one found across the sites (see
-        `fedmf.starts`), (W0, [H0 of each site]), or a Run to start from.
+    init : None or "random" for the paper's start, "kmeans" for one found across the sites (one of
+        `fedmf.starts`, by its name or made by yourself), (W0, [H0 of each site]), or a Run to
+        start from.
     penalty : given the history's rows before a round, returns its rho (like `Problem.rho`), or
-        None to leave it, as `SNCP` does.
+        None to leave it, as `SNCP` does; `fedmf.recommended.Recommended()` is an SNCP that begins
+        where it is best for the start.
     checkpoint : a folder to save the run in, every `checkpoint_seconds` and at its end.
     callback : called with the position after each round.
     inspect : called with the run as it stands, its H and ledger included, at the start (round 0)
@@ -106,7 +108,7 @@ def fit(
         return runtime.fit(problem, algorithm, penalty=penalty, rounds=rounds, tol=tol, **settings)
     data = as_sites(sites)
     algorithm.check_sites(len(data.rows))
-    start = find(init) if isinstance(init, str) else None
+    start = find(init) if isinstance(init, str) else init if isinstance(init, Start) else None
     W, H = _start(None if start else init, data, problem.rank)
     with threads_of(check_threads(threads)):
         local = LocalRuntime(data.rows, data.features)

@@ -17,13 +17,15 @@ def test_it_is_a_run_of_fit(kind, X, ids):
     model = make(kind, participants=2, nu=1e-3, bounds="nonnegative").fit(X, sites=ids)
     order = list(dict.fromkeys(ids))
     algorithm = fedmf.FedMGS(participants=2)
+    clusters = kind is FederatedClustering
     run = fedmf.fit(
         [X[ids == site] for site in order],
         fedmf.Problem(3, nu=1e-3, bounds="nonnegative"),
         algorithm,
         rounds=15,
         seed=0,
-        penalty=SNCP().for_algorithm(algorithm) if kind is FederatedClustering else None,
+        init="kmeans" if clusters else None,
+        penalty=SNCP(start=1e-4).for_algorithm(algorithm) if clusters else None,
     )
     assert model.sites_ == order
     assert np.array_equal(model.components_, run.W.T)
@@ -147,6 +149,7 @@ def test_any_type_and_layout_of_the_same_numbers_gives_the_same_run(kind, conver
 
 @BOTH
 @pytest.mark.filterwarnings("ignore:.*clusters are empty:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:(no site|the sites) could send:UserWarning")
 @pytest.mark.parametrize(("samples", "features", "rank"), [(60, 2, 5), (3, 8, 3), (1, 4, 1)])
 def test_more_components_than_features_and_a_single_sample(kind, samples, features, rank, X):
     model = make(kind, rank).fit(X[:samples, :features])

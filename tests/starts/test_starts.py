@@ -193,7 +193,8 @@ def test_what_is_sent_is_counted_in_round_0():
 
 def test_fewer_groups_than_columns():
     sites, _ = clusters(sizes=(6, 4))
-    W, H, _, _ = play(sites, rank=5)
+    with pytest.warns(UserWarning, match="could send 3 groups for the start, fewer than the 5 cl"):
+        W, H, _, _ = play(sites, rank=5)
     assert W.shape == (FEATURES, 5)
     assert np.isfinite(W).all()
     assert len(np.unique(W, axis=1).T) == 5
@@ -248,6 +249,11 @@ def test_random_asks_for_nothing():
 def test_names():
     assert list(starts()) == ["kmeans", "random"]
     assert find("kmeans") == KMeans()
+    assert find("kmeans:n_min=5,restarts=1") == KMeans(n_min=5, restarts=1)
+    with pytest.raises(fedmf.FedMFError, match="init 'kmeans' has no setting 'n'; it has n_min, r"):
+        find("kmeans:n=5")
+    with pytest.raises(fedmf.FedMFError, match="n_min must be an integer of at least 2, got 1"):
+        find("kmeans:n_min=1")
     with pytest.raises(fedmf.FedMFError, match="init must be one of kmeans, random; got 'kmean'"):
         find("kmean")
 
@@ -256,3 +262,13 @@ def test_names():
 def test_settings_that_cannot_be(setting):
     with pytest.raises(fedmf.FedMFError, match=f"{next(iter(setting))} must be an integer of at"):
         KMeans(**setting)
+
+
+def test_a_start_of_ones_own_settings():
+    sites, _ = clusters(sizes=(4, 60))
+    problem, algorithm = fedmf.Problem(RANK), fedmf.FedMGS()
+    named = fedmf.fit(sites, problem, algorithm, rounds=1, init="kmeans:n_min=5")
+    made = fedmf.fit(sites, problem, algorithm, rounds=1, init=KMeans(n_min=5))
+    other = fedmf.fit(sites, problem, algorithm, rounds=1, init="kmeans")
+    np.testing.assert_array_equal(named.W, made.W)
+    assert not np.array_equal(named.W, other.W)

@@ -12,7 +12,8 @@ _PROBLEM = (
     setting("problem", "--rank", metavar="K", type=int,
             help="How many columns W has; always needed."),
     setting("problem", "--rho", type=float,
-            help="Weight of the clustering penalty  [default: 1e-8]"),
+            help="Weight of the clustering penalty, with --cluster its first  "
+            "[default: 1e-8; 1e-4 with --cluster, unless begun at random]"),
     setting("problem", "--nu", type=float, help="Weight of ||H||^2  [default: 1e-10]"),
     setting("problem", "--mu", type=float, help="Weight of ||W||^2  [default: 0]"),
     setting("problem", "--weights", metavar="relative|absolute",
@@ -45,13 +46,15 @@ _ALGORITHM = (
             help="fedpalm: pairs of steps in a round  [default: 10]"),
 )
 _RUN = (
-    setting("run", "--rounds", metavar="S", type=int, help="Stop at this round  [default: 500]"),
+    setting("run", "--rounds", metavar="S", type=int,
+            help="Stop at this round  [default: 500; 1000 with --cluster]"),
     setting("run", "--tol", type=float,
             help="Stop below this relative change of the objective  [default: 1e-8]"),
     setting("run", "--max-seconds", type=float, help="Stop after this time"),
     setting("run", "--seed", type=int, help="Seed of everything random  [default: 0]"),
     setting("run", "--init", metavar="NAME",
-            help="Where to begin: random, or kmeans across the sites  [default: random]"),
+            help="Where to begin: random, or kmeans across the sites, kmeans:n_min=5  "
+            "[default: random; kmeans with --cluster]"),
     setting("run", "--cluster/--no-cluster", is_flag=True,
             help="Let the penalty grow until each sample has one cluster (SNCP)"),
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fedmf import recommended
 from fedmf.cli._data import KEYS
 from fedmf.errors import FileFormatError, MissingDataError, ParameterError
 
@@ -63,7 +64,8 @@ class Settings:
         """Fill in the defaults; refuse entries that nobody reads or that are of another kind."""
         _known("run", self.run, RUN_KINDS)
         _known("data", self.data, DATA_KINDS)
-        self.run = {**RUN, "cluster": bool(self.penalty), **self.run}
+        cluster = self.run.get("cluster", bool(self.penalty))
+        self.run = {**RUN, "cluster": cluster, **(recommended.RUN if cluster else {}), **self.run}
         self.algorithm = {"name": "fedmgs", **self.algorithm}
 
     def make_problem(self) -> Problem:
@@ -81,10 +83,11 @@ class Settings:
         return algorithm_from(self.algorithm)
 
     def make_penalty(self) -> PenaltySchedule | None:
-        """Return the growing penalty where clusters are wanted."""
-        from fedmf.config import penalty_from
+        """Return the growing penalty where clusters are wanted; a rho that is set begins it."""
+        from fedmf.config import wanted_penalty
 
-        return penalty_from({"name": "sncp", **self.penalty}) if self.run["cluster"] else None
+        given = {"start": self.problem["rho"]} if "rho" in self.problem else {}
+        return wanted_penalty({**given, **self.penalty}) if self.run["cluster"] else None
 
     def notes(self) -> Tables:
         """Return what a run does not know by itself, without what is not set, for its TOML file."""

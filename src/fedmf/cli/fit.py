@@ -80,7 +80,8 @@ def _go_on(folder: Path, flags: Tables, options: dict[str, Any]) -> int:
     _refuse_changes(flags, options)
     run = load(folder)
     penalty = {"penalty": penalty_table(run.penalty) or {}}
-    settings = merged({**from_file(None), **run.notes, **penalty}, flags)
+    begun = {"run": {"init": run.settings.get("init"), **run.notes.get("run", {})}}
+    settings = merged({**from_file(None), **run.notes, **begun, **penalty}, flags)
     with working("reading the data"):
         sites = spread(settings.data, run.seed)
     settings.data = absolute(settings.data)

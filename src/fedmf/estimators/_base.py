@@ -18,7 +18,7 @@ from fedmf.engine import Position
 from fedmf.errors import DataError, InputTypeError, NotFittedError, ParameterError
 from fedmf.estimators import _settings as settings
 from fedmf.estimators._sites import Sites, from_list, from_table, is_list_of_tables, no_ids
-from fedmf.fitting import fit
+from fedmf.fitting import Init, fit
 from fedmf.inference import infer
 from fedmf.losses.squared import residual
 from fedmf.parallel import threads
@@ -44,7 +44,8 @@ class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         rank = check_integer(self._rank_name, getattr(self, self._rank_name), minimum=1)
         check_integer("max_iter", self.max_iter, minimum=1)
-        problem = Problem(rank, rho=self.rho, nu=self.nu, bounds=self.bounds)
+        weights = {"nu": self.nu} if self.rho is None else {"nu": self.nu, "rho": self.rho}
+        problem = Problem(rank, bounds=self.bounds, **weights)
         algorithm = settings.algorithm_of(self)
         seed, count = settings.seed_of(self.random_state), settings.threads_of(self.n_jobs)
         warm = settings.flag("warm_start", self.warm_start)
@@ -53,20 +54,31 @@ class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             self._fit_there(X, sites, problem, algorithm, penalty, seed)
             return None
         data = self._sites(X, sites)
-        self.run_ = fit(
-            data.rows,
-            problem,
-            algorithm,
-            rounds=self.max_iter,
-            tol=self.tol,
-            seed=seed,
-            init=self.init if previous is None else _continued(previous, data.rows, rank),
-            penalty=penalty,
-            callback=_report if self.verbose else None,
-            threads=count,
-        )
+        init = self.init if previous is None else _continued(previous, data.rows, rank)
+        self.earlier_runs_: list[Run] = []
+        while True:
+            self.run_ = fit(
+                data.rows,
+                problem,
+                algorithm,
+                rounds=self.max_iter,
+                tol=self.tol,
+                seed=seed,
+                init=init,
+                penalty=penalty,
+                callback=_report if self.verbose else None,
+                threads=count,
+            )
+            init = self._again()
+            if init is None:
+                break
+            self.earlier_runs_.append(self.run_)
         self._take_over(data)
         return data
+
+    def _again(self) -> Init:
+        """Return where to start once more, where what came out is no good; else None."""
+        return None
 
     def _fit_there(
         self,

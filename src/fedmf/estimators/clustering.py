@@ -14,11 +14,16 @@ from fedmf.algorithms.schedules import Schedule
 from fedmf.arrays import Array, IntArray
 from fedmf.checks import check_real, unknown
 from fedmf.clustering import labels, memberships
+from fedmf.clustering.metrics import cluster_sizes
 from fedmf.constraints import Constraint
 from fedmf.errors import DataError
 from fedmf.estimators._base import Factorisation
 from fedmf.fitting import Init, Remote
 from fedmf.penalties import SNCP, PenaltySchedule
+from fedmf.recommended import INIT, ROUNDS, TOL, Recommended
+from fedmf.reseeding import Reseed
+
+RESEEDS = 3
 
 
 class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
@@ -35,13 +40,16 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
     participation : "pcc" or "pcp", for FedMAvg.
     penalty : "sncp" lets rho grow from `rho` until every sample has one cluster; None keeps rho;
         an `SNCP` or any other schedule that `fedmf.fit` takes.
-    rho, nu : the weights of the two penalties on H, relative to the data; rho is where SNCP starts.
+    rho, nu : the weights of the two penalties on H, relative to the data; rho is where SNCP starts,
+        None: at 1e-4, or at 1e-8 from a random start.
     bounds : W's set: "data" (between the smallest and the largest entry of X), "nonnegative",
         "free" or (lower, upper).
-    max_iter, tol : the limit of rounds, and the relative change of F at which a run ends. SNCP
-        needs 1000 rounds and more; `run_.status` says how a run ended.
-    init : None for a random start, "kmeans" for one found across the sites, a `Run`, or
-        (W0, [H0 of each site]).
+    empty_clusters : "keep" leaves a cluster without samples as it is, with a warning; "reseed" runs
+        again with such clusters begun anew from the largest, up to 3 times.
+    max_iter, tol : the limit of rounds, and the relative change of F at which a run ends. From a
+        random start SNCP needs more than a thousand; `run_.status` says how a run ended.
+    init : "kmeans" for a start found across the sites, for which no sample leaves its own; None or
+        "random" for the paper's random one; a `Run`, or (W0, [H0 of each site]).
     random_state : an integer is the run's seed; None or a RandomState draws one.
     warm_start : start from the W and H of the last fit, where W has the right shape; rho starts
         anew.
@@ -57,6 +65,7 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
     cluster_centers_ : (K, M), the mean W h of each cluster's samples: in the units of X, which the
         columns of W alone are not.
     components_ : (K, M), the transposed W.
+    earlier_runs_ : list of the runs that left clusters empty, where these were begun anew.
     n_iter_, reconstruction_err_, history_, run_, sites_, n_features_in_, feature_names_in_ : as in
         `FederatedNMF`.
     """
@@ -73,12 +82,13 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
         participants: int | None = None,
         participation: str = "pcc",
         penalty: str | PenaltySchedule | None = "sncp",
-        rho: float = 1e-8,
+        rho: float | None = None,
         nu: float = 1e-10,
         bounds: str | tuple[float, float] | Constraint = "data",
-        max_iter: int = 2000,
-        tol: float = 1e-8,
-        init: Init = None,
+        empty_clusters: str = "keep",
+        max_iter: int = ROUNDS,
+        tol: float = TOL,
+        init: Init = INIT,
         random_state: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -95,6 +105,7 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
         self.rho = rho
         self.nu = nu
         self.bounds = bounds
+        self.empty_clusters = empty_clusters
         self.max_iter = max_iter
         self.tol = tol
         self.init = init
@@ -114,6 +125,8 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
         y : not used.
         sites : a site id for each row of X; None: all rows are one site.
         """
+        if self.empty_clusters not in ("keep", "reseed"):
+            raise unknown("empty_clusters", self.empty_clusters, ("keep", "reseed"))
         data = self._fit(X, sites, self._schedule())
         if data is None:
             return self
@@ -136,8 +149,18 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
         if isinstance(penalty, str):
             if penalty != "sncp":
                 raise unknown("penalty", penalty, ("sncp",))
+            if self.rho is None:
+                return Recommended()
             penalty = SNCP(start=check_real("rho", self.rho, minimum=0, above=True))
         return penalty
+
+    def _again(self) -> Init:
+        """Return a start with the empty clusters begun anew, where that is wanted and needed."""
+        empty = np.flatnonzero(cluster_sizes(labels(self.run_.H), self.n_clusters) == 0)
+        spent = len(self.earlier_runs_) >= RESEEDS
+        if self.empty_clusters == "keep" or spent or not empty.size:
+            return None
+        return Reseed(W=self.run_.W, empty=tuple(empty.tolist()))
 
     def _check_size(self, samples: int) -> None:
         if samples < self.n_clusters:
@@ -154,8 +177,8 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
         empty = np.flatnonzero(counts == 0)
         if empty.size:
             warn(
-                f"{empty.size} of {K} clusters are empty: try another random_state, a start, or "
-                "fewer clusters",
+                f"{empty.size} of {K} clusters are empty: try empty_clusters='reseed', another "
+                "random_state or start, or fewer clusters",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from fedmf import recommended
 from fedmf.algorithms import Algorithm
 from fedmf.checks import check_integer, check_real, check_type, unknown
-from fedmf.config import algorithm_from, penalty_from, problem_from
+from fedmf.config import algorithm_from, problem_from, wanted_penalty
 from fedmf.errors import ParameterError
 from fedmf.messages import Method
 from fedmf.penalties import PenaltySchedule
@@ -54,12 +55,14 @@ class Job:
             if name not in (*TABLES, "data") or not isinstance(table, dict):
                 allowed = ", ".join(f"[{known}]" for known in TABLES)
                 raise ParameterError(f"{name!r} is none of the tables of a job: {allowed}")
-        run = _filled("run", tables.get("run", {}), RUN)
+        penalty = dict(tables.get("penalty", {}))
+        asked = tables.get("run", {})
+        cluster = bool(asked.get("cluster") or penalty)
+        run = _filled("run", asked, {**RUN, **(recommended.RUN if cluster else {})})
         run["seed"] = resolve_seed(run["seed"])
         algorithm = {"name": "fedmgs", **tables.get("algorithm", {})}
         federation = _filled("federation", tables.get("federation", {}), FEDERATION)
-        penalty = dict(tables.get("penalty", {}))
-        if run["cluster"] or penalty:
+        if cluster:
             run["cluster"], penalty = True, {"name": "sncp", **penalty}
         job = cls(dict(tables.get("problem", {})), algorithm, run, penalty, federation)
         job.check()
@@ -88,7 +91,7 @@ class Job:
     @property
     def the_penalty(self) -> PenaltySchedule | None:
         """The growing penalty, where there is one."""
-        return penalty_from(self.penalty or None)
+        return wanted_penalty(self.penalty) if self.penalty else None
 
     def stopping(self, spent: float = 0.0) -> Stopping:
         """Return the rules by which it ends, some seconds having been spent."""

@@ -54,7 +54,7 @@ class Policy:
     def check(self, job: Job, number: int, samples: int) -> None:
         """Refuse a job, or a round of it, that is beyond the limits."""
         rounds, rank = max(number, int(job.run["rounds"])), int(job.problem["rank"])
-        name, start = job.algorithm["name"], job.run["init"] or "random"
+        name, start = job.algorithm["name"], (job.run["init"] or "random").partition(":")[0]
         self._at_most("rounds", rounds, self.max_rounds)
         self._at_most("rank", rank, self.max_rank)
         self._among("algorithm", name, self.algorithms)

@@ -7,7 +7,10 @@ A start is a file here with a class derived from `Start`; nothing else lists it.
 
 from __future__ import annotations
 
-from fedmf.plugins import Named, classes_in
+from dataclasses import fields
+
+from fedmf.errors import ParameterError
+from fedmf.plugins import Named, classes_in, with_options
 from fedmf.starts.base import Start, begin_at
 from fedmf.starts.kmeans import KMeans
 from fedmf.starts.random import Random
@@ -21,5 +24,13 @@ def starts() -> Named[type[Start]]:
 
 
 def find(name: str) -> Start:
-    """Return a start by its name, with its default settings."""
-    return starts()[name]()
+    """Return a start by its name, with settings behind a colon: "kmeans:n_min=5"."""
+    plain, settings = with_options(name, starts())
+    kind = starts()[plain]
+    allowed = [one.name for one in fields(kind)]
+    for setting in settings:
+        if setting not in allowed:
+            raise ParameterError(
+                f"init {plain!r} has no setting {setting!r}; it has {', '.join(allowed) or 'none'}"
+            )
+    return kind(**settings)

@@ -96,5 +96,9 @@ def _complete(centres: Array, totals: Array, clusters: int, random: np.random.Ge
     if missing <= 0:
         return centres
     largest = np.argsort(-totals, kind="stable")[np.arange(missing) % len(centres)]
-    factors = 1 + SPREAD * (2 * random.random((missing, centres.shape[1])) - 1)
-    return np.concatenate([centres, centres[largest] * factors])
+    return np.concatenate([centres, varied(centres[largest], random)])
+
+
+def varied(centres: Array, random: np.random.Generator) -> Array:
+    """Return centres with each entry varied by up to half."""
+    return np.asarray(centres * (1 + SPREAD * (2 * random.random(centres.shape) - 1)))

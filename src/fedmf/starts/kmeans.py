@@ -65,7 +65,7 @@ class KMeans(Start):
         """Return a site's tasks."""
         return {
             "groups": Task(self._groups, each=True, counted=True, sends=Groups),
-            "assign": Task(_assign, sends=Nothing),
+            "assign": Task(assign, sends=Nothing),
         }
 
     def run(
@@ -81,6 +81,12 @@ class KMeans(Start):
                 stacklevel=2,
             )
             return None
+        if len(rows) < goal.rank:
+            warn(
+                f"the sites could send {len(rows)} groups for the start, fewer than the "
+                f"{goal.rank} clusters: the others begin as variations of the largest",
+                stacklevel=2,
+            )
         centres = join(rows, sizes.astype(np.float64), goal.rank, stream(seed, "start join"))
         W: Array = goal.w_set.project(np.ascontiguousarray(centres.T.astype(dtype)))
         yield ask("assign", Centres(W), everyone)
@@ -94,15 +100,20 @@ class KMeans(Start):
         return private, groups_of(data, goal.rank, self.n_min, self.restarts, random)
 
 
-def _assign(
+def assign(
     goal: Goal, private: None, order: Centres, data: Cohort, weight: Array
 ) -> tuple[Given, Nothing]:
     """Give each sample its nearest direction: h = x'w / ||w||^2 there, zero elsewhere."""
-    cross = data.cross(order.W)
-    lengths = np.linalg.norm(order.W.astype(np.float64, copy=False), axis=0)[:, None]
-    lengths = np.where(lengths > 0, lengths, np.inf)
-    nearest = (cross / lengths).argmax(axis=0)
+    nearest, cross, lengths = nearest_of(data, order.W)
     sample = np.arange(len(nearest))
     H = np.zeros_like(cross)
-    H[nearest, sample] = cross[nearest, sample] / lengths[nearest, 0] ** 2
+    H[nearest, sample] = cross[nearest, sample] / lengths[nearest] ** 2
     return Given(np.asfortranarray(goal.h_set.project(H))), Nothing()
+
+
+def nearest_of(data: Cohort, W: Array) -> tuple[IntArray, Array, Array]:
+    """Return the w_k of the largest cosine to each sample (n,), W'X (K, n), and ||w_k|| (K,)."""
+    cross = data.cross(W)
+    lengths = np.linalg.norm(W.astype(np.float64, copy=False), axis=0)
+    lengths = np.where(lengths > 0, lengths, np.inf)
+    return (cross / lengths[:, None]).argmax(axis=0), cross, lengths
