@@ -138,17 +138,12 @@ def _draw(folders: list[Path], objectives: list[list[float]], folder: Path) -> l
     """Write the figure and the page."""
     import numpy as np
 
-    from fedmf.report import write_page
-    from fedmf.report.figures import curve, progress
+    from fedmf.report import write_figure, write_page
     from fedmf.report.record import read_all
-    from fedmf.report.svg import write
+    from fedmf.report.runs.convergence import progress
 
-    curves = [
-        curve(record)._replace(objective=np.array(F))
-        for record, F in zip(read_all(folders), objectives, strict=True)
-    ]
-    figure = progress(curves)
-    pictures = [write(figure, folder / f"progress.{kind}") for kind in ("svg", "png")]
+    figure = progress(read_all(folders), [np.array(F) for F in objectives])
+    pictures = [write_figure(figure, folder / f"progress.{kind}") for kind in ("svg", "png")]
     return [*pictures, write_page(folders, folder / PAGE)]
 
 

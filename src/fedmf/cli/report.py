@@ -13,7 +13,7 @@ import click
 def command(runs: tuple[str, ...], out: str | None) -> None:
     """Write a page of runs: objective by round and by communication, sites, settings, versions.
 
-    The page is one file and needs neither a network nor a script.
+    The page is one file that needs no network.
 
     \b
     Example

@@ -1,12 +1,58 @@
-"""Figures and pages from runs.
+"""Figures, tables and pages, and the page of runs.
 
-record -> figures -> svg -> page: a run as it is shown, matplotlib figures of its history, these as
-inline SVG whose colours the page chooses, and the page. Nothing here needs a network or a script.
+figure, table   what is shown, said without drawing it
+draw, svg       figures drawn, in files and as parts of a page
+page            a page made of sections, in one file that needs no network
+palette, words  the colours, the same for a method everywhere; numbers as people read them
+record          a run as it is shown
+runs            the page of runs
 """
 
 from __future__ import annotations
 
-from fedmf.report.page import write_page
-from fedmf.report.record import Record, read
+from collections.abc import Sequence
+from pathlib import Path
 
-__all__ = ["Record", "read", "write_page"]
+from fedmf.report.figure import Bar, Bars, Figure, Heat, Lines, Look, Reference, Scatter, Series
+from fedmf.report.page import Beside, Details, Html, Page, Section, Text
+from fedmf.report.record import Record, read
+from fedmf.report.table import Cell, Table, write_table
+
+__all__ = [
+    "Bar",
+    "Bars",
+    "Beside",
+    "Cell",
+    "Details",
+    "Figure",
+    "Heat",
+    "Html",
+    "Lines",
+    "Look",
+    "Page",
+    "Record",
+    "Reference",
+    "Scatter",
+    "Section",
+    "Series",
+    "Table",
+    "Text",
+    "read",
+    "write_figure",
+    "write_page",
+    "write_table",
+]
+
+
+def write_figure(figure: Figure, path: Path) -> Path:
+    """Write a figure as .pdf, .png or .svg."""
+    from fedmf.report import draw  # matplotlib, which takes a moment to import
+
+    return draw.write_figure(figure, path)
+
+
+def write_page(folders: Sequence[Path], target: Path) -> Path:
+    """Write the page of the runs in these folders; return its path."""
+    from fedmf.report.runs import page_of
+
+    return page_of(folders).write(target)

@@ -1,181 +1,303 @@
-"""The page of one run or of several: a single HTML file, light and dark, without scripts.
+"""A page: one HTML file that needs nothing else, light or dark, on a desk, a phone and on paper.
 
-A page is a list of parts; a part is a function from records to HTML. Whatever comes from a run is
-escaped where it is put in.
+    page = Page("Title", [Section("Convergence", [Text("What is seen."), figure, table])])
+    page.write(Path("page.html"))
+
+A page forbids itself every request: its policy allows its own style sheet and its own script by
+their digests and nothing besides. The script sorts tables and opens details for print; without it
+all is there to be read. Whatever is not `Html` is escaped.
 """
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TypeAlias
+from urllib.parse import quote
 
-from fedmf.errors import ParameterError
 from fedmf.files import write_text
-from fedmf.report import figures, palette
-from fedmf.report.record import Record, communication, read_all
-from fedmf.report.svg import inline
-from fedmf.report.words import count, data_size, time
+from fedmf.report import palette
+from fedmf.report.figure import MARKED, Figure, Look, legend
+from fedmf.report.table import Cell, Table
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-GROUND = palette.Colour("#ffffff", "#16191d")
-HEADINGS = (
-    *("run", "K", "rounds", "objective F", "uplink, reals", "uplink", "downlink", "time"),
-    "outcome",
-)
 FRAME = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>{title}</title>
-<style>
-{style}
-</style>
+<style>{style}</style>
 </head>
 <body>
+<main>
 {body}
+</main>
+<script>{script}</script>
 </body>
 </html>
 """
+MARKS = {  # as matplotlib draws them, around (15, 5)
+    "o": "M11.8 5a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0-6.4 0z",
+    "s": "M12 2h6v6h-6z",
+    "^": "M15 1.5l3.5 6.5h-7z",
+    "D": "M15 1l4 4l-4 4l-4-4z",
+    "v": "M15 8.5l3.5-6.5h-7z",
+    "P": "M14 1.5h2v2.5h2.5v2h-2.5v2.5h-2v-2.5h-2.5v-2h2.5z",
+    "X": "M12.5 1.5l2.5 2l2.5-2l1.5 1.5l-2.5 2l2.5 2l-1.5 1.5l-2.5-2l-2.5 2l-1.5-1.5l2.5-2l-2.5-2z",
+}
+SIGNS = {"good": "✓", "bad": "✗", "open": "?"}
 
 
-def write_page(folders: Sequence[Path], target: Path) -> Path:
-    """Write the page of the runs in these folders; return its path."""
-    if not folders:
-        raise ParameterError("a report needs at least one run")
-    write_text(target, page(read_all(folders)))
-    return target
+@dataclass(frozen=True)
+class Text:
+    """A paragraph; a note stands back."""
+
+    text: str
+    note: bool = False
 
 
-def page(records: Sequence[Record]) -> str:
-    """Return the page of these runs."""
-    alone = len(records) == 1
-    each = [own(record, f"s{place}", unfolded=alone) for place, record in enumerate(records)]
-    parts = [head(records), overview(records), course(records), *each]
-    return FRAME.format(title=escape(_title(records)), style=style(), body="\n".join(parts))
+@dataclass(frozen=True)
+class Html:
+    """HTML as it is: whoever makes it escapes what is not his own."""
+
+    html: str
 
 
-def style() -> str:
-    """Return the style sheet with the colours as variables, light and dark."""
-    named = {**palette.variables(), "ground": GROUND}
-    light = "".join(f"--{name}: {colour.light}; " for name, colour in named.items())
-    dark = "".join(f"--{name}: {colour.dark}; " for name, colour in named.items())
-    sheet = files("fedmf.report").joinpath("page.css").read_text("utf-8")
-    media = f"@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}"
-    return f":root {{ {light}}}\n{media}\n{sheet}"
+@dataclass(frozen=True, eq=False)
+class Details:
+    """Parts that are folded away until they are asked for; on paper they are open."""
+
+    summary: str
+    parts: Sequence[Part]
+    open: bool = False
 
 
-def head(records: Sequence[Record]) -> str:
-    """Return the title and what was factorised."""
-    known = records[0].run.goal.known
-    same = all(record.run.goal.known == known for record in records)
-    about = (
-        f"{known.samples:,} samples at {len(records[0].run.sizes):,} sites, "
-        f"{known.features:,} features"
-        if same
-        else "The runs are not on the same data: their objectives cannot be compared."
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Parts side by side where there is room."""
+
+    parts: Sequence[Part]
+
+
+Part: TypeAlias = "Figure | Table | Text | Html | Details | Beside"
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """Parts under a heading."""
+
+    title: str
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A title, what stands below it, and sections; over three of them get a table of contents."""
+
+    title: str
+    sections: Sequence[Section]
+    lead: Sequence[Part] = ()
+
+    def html(self) -> str:
+        """Return the page."""
+        anchors = [f"section-{place}" for place in range(1, len(self.sections) + 1)]
+        writer = _Writer()
+        parts = [f"<h1>{escape(self.title)}</h1>", *map(writer.part, self.lead)]
+        if len(anchors) > 3:
+            parts.append(_contents(self.sections, anchors))
+        for section, anchor in zip(self.sections, anchors, strict=True):
+            inner = "\n".join(map(writer.part, section.parts))
+            parts.append(
+                f"<section aria-labelledby='{anchor}'><h2 id='{anchor}'>{escape(section.title)}"
+                f"</h2>\n{inner}\n</section>"
+            )
+        body = "\n".join(parts)
+        style, script = _style(body), _file("page.js")
+        policy = (
+            f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+            "base-uri 'none'; form-action 'none'"
+        )
+        return FRAME.format(
+            policy=policy, title=escape(self.title), style=style, body=body, script=script
+        )
+
+    def write(self, path: Path) -> Path:
+        """Write the page; return its path."""
+        write_text(path, self.html())
+        return path
+
+
+class _Writer:
+    """Turns parts into HTML and numbers figures and tables."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def part(self, part: Part) -> str:
+        """Return a part's HTML."""
+        match part:
+            case Text(text, note):
+                return f"<p{_class('note' if note else '')}>{escape(text)}</p>"
+            case Html(html):
+                return html
+            case Details(summary, parts):
+                inner = "\n".join(map(self.part, parts))
+                opened = " open" if part.open else ""
+                return f"<details{opened}><summary>{escape(summary)}</summary>\n{inner}\n</details>"
+            case Beside(parts):
+                return f"<div class='beside'>{''.join(map(self.part, parts))}</div>"
+            case Table():
+                return self._table(part)
+            case Figure():
+                return self._figure(part)
+        raise TypeError(f"no part of a page: {part!r}")
+
+    def _key(self, given: str, kind: str) -> str:
+        self._count += 1
+        return given or f"{kind}-{self._count}"
+
+    def _figure(self, figure: Figure) -> str:
+        from fedmf.report.svg import inline
+
+        key, looks = self._key(figure.key, "figure"), figure.looks()
+        shared = figure.shared_legend() and len(figure.panels) > 1
+        panels = []
+        for place, panel in enumerate(figure.panels):
+            prefix = f"f{self._count}-{place}"
+            said = " ".join(filter(None, (figure.title, panel.title)))
+            above = f"<p class='title'>{escape(panel.title)}</p>" if panel.title else ""
+            below = "" if shared else _legend(legend(panel), looks)
+            panels.append(
+                f"<div class='panel {type(panel).__name__.lower()}'>{above}"
+                f"{inline(panel, looks, prefix, said)}{below}</div>"
+            )
+        names = max((legend(panel) for panel in figure.panels), key=len, default=[])
+        links = list(figure.links)
+        if figure.data:
+            links.insert(0, (f"Data of “{figure.title}” (CSV)", _download(figure.csv())))
+        grid = "panels one" if len(panels) == 1 else "panels"
+        return (
+            f"<figure id='{escape(key)}'><figcaption><strong>{escape(figure.title)}</strong> "
+            f"{escape(figure.caption)}</figcaption>{_legend(names, looks) if shared else ''}"
+            f"<div class='{grid}'>{''.join(panels)}</div>{_links(links, key)}</figure>"
+        )
+
+    def _table(self, table: Table) -> str:
+        key, numeric = self._key(table.key, "table"), table.numeric()
+        kinds = [
+            "number" if number else "words" if heading in table.wrap else ""
+            for number, heading in zip(numeric, table.headings, strict=True)
+        ]
+        heads = "".join(
+            f"<th scope='col'{_class(kind)}>{escape(heading)}</th>"
+            for heading, kind in zip(table.headings, kinds, strict=True)
+        )
+        rows = "".join(f"<tr>{''.join(map(_cell, row, kinds))}</tr>\n" for row in table.cells())
+        caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
+        sortable = " class='sortable'" if table.sortable and len(table.rows) > 1 else ""
+        links = [*table.links]
+        if table.data:
+            links.insert(0, (f"{table.caption or 'Table'} (CSV)", _download(table.csv())))
+        return (
+            f"<div class='wide' id='{escape(key)}' tabindex='0' role='region' "
+            f"aria-label='{escape(table.caption or 'table')}'><table{sortable}>{caption}"
+            f"<thead><tr>{heads}</tr></thead><tbody>\n{rows}</tbody></table></div>"
+            f"{_links(links, key)}"
+        )
+
+
+def _contents(sections: Sequence[Section], anchors: Sequence[str]) -> str:
+    links = "".join(
+        f"<li><a href='#{anchor}'>{escape(section.title)}</a></li>"
+        for section, anchor in zip(sections, anchors, strict=True)
     )
-    return f"<h1>{escape(_title(records))}</h1>\n<p class='note'>{escape(about)}</p>"
+    return f"<nav aria-label='contents'><ul>{links}</ul></nav>"
 
 
-def overview(records: Sequence[Record]) -> str:
-    """Return the table with a line for each run."""
-    rows = "".join(_line(record) for record in records)
-    headings = "".join(f"<th scope='col'>{heading}</th>" for heading in HEADINGS)
-    notes = [
-        "Reals are counted as in the paper (the matrices that are uploaded); uplink and downlink "
-        "are the bytes of all messages, the set-up and the first upload included."
-    ]
-    if any(_penalty_grows(record) for record in records):
-        notes.append("F has the penalty of its round, which grew: a later F may be the larger one.")
+def _cell(cell: Cell, kind: str) -> str:
+    value = "" if cell.value is None else f" data-value='{escape(str(cell.value))}'"
+    text = f"<b>{escape(cell.text)}</b>" if cell.best else escape(cell.text)
+    if cell.method:
+        text = f"{_swatch(palette.variable(cell.method))}{text}"
+    if cell.tone:
+        sign = f"<span aria-hidden='true'>{SIGNS[cell.tone]}</span> "
+        text = f"<span class='verdict {cell.tone}'>{sign}{text}</span>"
+    return f"<td{_class(kind)}{value}>{text}</td>"
+
+
+def _class(kind: str) -> str:
+    return f" class='{kind}'" if kind else ""
+
+
+def _swatch(variable: str) -> str:
     return (
-        "<h2>At a glance</h2>\n<div class='wide' tabindex='0' role='region' aria-label='all runs'>"
-        f"<table><thead><tr>{headings}</tr></thead>"
-        f"<tbody>{rows}</tbody></table></div>\n<p class='note'>{' '.join(notes)}</p>"
+        "<svg class='swatch' viewBox='0 0 10 10' aria-hidden='true'>"
+        f"<rect width='10' height='10' rx='2' fill='var(--{variable})'/></svg>"
     )
 
 
-def course(records: Sequence[Record]) -> str:
-    """Return the figures of all runs together."""
-    if not any(record.run.rows for record in records):
-        return "<p>No round was played.</p>"
-    curves = [figures.curve(record) for record in records if record.run.rows]
-    return "\n".join(
-        [
-            "<h2>Course</h2>",
-            _figure(figures.progress(curves), "f1", "The objective by round and by upload."),
-            _figure(figures.settling(curves), "f2", "How far it still moved in each round."),
-        ]
+def _legend(names: Sequence[str], looks: dict[str, Look]) -> str:
+    """Return a legend with a piece of each line."""
+    marked = len(names) > MARKED
+    entries = (f"<li>{_piece(looks[name], marked)}{escape(name)}</li>" for name in names)
+    return f"<ul class='legend'>{''.join(entries)}</ul>" if names else ""
+
+
+def _piece(look: Look, marked: bool) -> str:
+    """Return a piece of a line, perhaps with its mark."""
+    ink = f"var(--{look.colour})"
+    dash = f" stroke-dasharray='{' '.join(f'{1.7 * one:g}' for one in look.dash)}'"
+    mark = f"<path d='{MARKS[look.mark]}' fill='{ink}'/>" if marked and look.mark else ""
+    return (
+        f"<svg class='key' viewBox='0 0 30 10' aria-hidden='true'><path d='M1 5h28' fill='none' "
+        f"stroke='{ink}' stroke-width='{9 if look.fill else 2.4}'{dash if look.dash else ''}/>"
+        f"{mark}</svg>"
     )
 
 
-def own(record: Record, prefix: str, *, unfolded: bool) -> str:
-    """Return one run's part: its sites, its settings, what computed it."""
-    resolved = record.resolved
-    machine = {**resolved.get("machine", {}), **resolved.get("versions", {})}
-    settings = "".join(_settings(name, table) for name, table in record.config.items())
-    return "\n".join(
-        [
-            f"<h2>{escape(record.label)}</h2>",
-            f"<p class='note'>{escape(str(record.folder))}: {escape(record.run.status)}.</p>",
-            _figure(figures.sites(record), prefix, "The sites, and how often each was drawn."),
-            f"<details{' open' if unfolded else ''}><summary>Settings</summary>",
-            f"<div class='side'>{settings}</div></details>",
-            "<details><summary>Versions and machine</summary>",
-            f"<div class='side'>{_settings('computed by', machine)}</div></details>",
-        ]
+def _links(links: Sequence[tuple[str, str]], key: str) -> str:
+    made = " · ".join(
+        f"<a href='{escape(address)}'"
+        + (f" download='{escape(key)}.csv'" if address.startswith("data:") else "")
+        + f">{escape(text)}</a>"
+        for text, address in links
+    )
+    return f"<p class='links'>{made}</p>" if made else ""
+
+
+def _download(text: str) -> str:
+    """Return a text as an address of its own."""
+    return f"data:text/csv;charset=utf-8,{quote(text, safe=',+.:;()/')}"
+
+
+def _style(body: str) -> str:
+    """Return the style sheet with the colours that the page uses, light, dark and on paper."""
+    sheet = _file("page.css")
+    used = {
+        name: colour
+        for name, colour in palette.variables().items()
+        if f"var(--{name})" in body or f"var(--{name})" in sheet
+    }
+    light = " ".join(f"--{name}: {colour.light};" for name, colour in used.items())
+    dark = " ".join(f"--{name}: {colour.dark};" for name, colour in used.items())
+    return (
+        f":root {{ {light} }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n{sheet}"
     )
 
 
-def _title(records: Sequence[Record]) -> str:
-    return records[0].label if len(records) == 1 else f"{len(records)} runs"
+@cache
+def _file(name: str) -> str:
+    return files("fedmf.report").joinpath(name).read_text("utf-8")
 
 
-def _line(record: Record) -> str:
-    run, sent = record.run, communication(record.run)
-    name = next(n for n, c in palette.variables().items() if c == palette.colour(record.method))
-    cells = (
-        f"{run.goal.rank}",
-        f"{run.position.round:,}",
-        f"{run.position.objective:.6g}",
-        count(sent.reals),
-        data_size(sent.up),
-        data_size(sent.down),
-        time(float(record.column("seconds").sum())),
-        "converged" if run.converged else "not converged",
-    )
-    key = f"<span class='key' style='background: var(--{name})'></span>"
-    rest = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
-    return f"<tr><td>{key}{escape(record.label)}</td>{rest}</tr>"
-
-
-def _figure(figure: Figure, prefix: str, caption: str) -> str:
-    words = escape(caption)
-    drawn = inline(figure, prefix, words)
-    return f"<figure tabindex='0'>{drawn}<figcaption>{words}</figcaption></figure>"
-
-
-def _settings(name: str, table: dict[str, Any]) -> str:
-    rows = "".join(
-        f"<tr><td>{escape(key)}</td><td class='words'>{escape(_plain(value))}</td></tr>"
-        for key, value in table.items()
-    )
-    head = f"<thead><tr><th scope='colgroup' colspan='2'>{escape(name)}</th></tr></thead>"
-    return f"<table>{head}<tbody>{rows}</tbody></table>"
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_plain(part)}" for key, part in value.items())
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _penalty_grows(record: Record) -> bool:
-    return len(set(record.column("rho"))) > 1
+def _digest(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

@@ -12,7 +12,7 @@ import numpy as np
 
 from fedmf.algorithms import Algorithm
 from fedmf.arrays import Array, IntArray
-from fedmf.report.palette import NAMES
+from fedmf.report.palette import label
 from fedmf.run import Run
 from fedmf.storage import CONFIG, RESOLVED, load
 
@@ -82,7 +82,7 @@ def read_all(folders: Sequence[Path]) -> list[Record]:
 
 def described(algorithm: Algorithm, sites: int) -> str:
     """Return the method and how many of the sites take part in a round."""
-    name, drawn = NAMES.get(algorithm.name, algorithm.name), algorithm.participants
+    name, drawn = label(algorithm.name), algorithm.participants
     return f"{name}, all sites" if drawn in (None, sites) else f"{name}, m = {drawn}"
 
 
@@ -91,3 +91,8 @@ def communication(run: Run) -> Sent:
     names = ("uplink_reals", "uplink_bytes", "downlink_bytes")
     before = run.ledger.first()
     return Sent(*(before[name] + sum(row[name] for row in run.rows) for name in names))
+
+
+def penalty_grows(record: Record) -> bool:
+    """Whether rho was not the same in all rounds."""
+    return len(set(record.column("rho"))) > 1

@@ -1,61 +1,103 @@
-"""A figure as SVG: in a file of its own, or inline in a page that chooses the colours.
+"""A panel as an <svg> element of a page, which chooses the colours and the typeface.
 
-Text stays text. Inline, every identifier gets a prefix, since a page may hold several figures, and
-every colour of the palette becomes a variable of the page.
+Text stays text. Every identifier gets a prefix, since a page holds several panels; every colour of
+the palette becomes a variable of the page; styles become attributes, so that a page may forbid
+inline styles; and figures are cut to a hundredth of a point.
 """
 
 from __future__ import annotations
 
 import re
+from html import escape
 from io import StringIO
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from fedmf.files import write_atomically
+from fedmf.report.draw import UNDATED, drawing
+from fedmf.report.figure import Look, Panel
 from fedmf.report.palette import variables
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "fedmf", "font.family": "sans-serif"}
-UNDATED: dict[str, Any] = {"Date": None, "Creator": None}
-
-
-def inline(figure: Figure, prefix: str, description: str) -> str:
-    """Return a figure as an <svg> element, described for those who cannot see it."""
-    text = _svg(figure)
-    text = text[text.index("<svg") :].rstrip()
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'\bid="', f'id="{prefix}-', text)
-    text = re.sub(r"url\(#", f"url(#{prefix}-", text)
-    text = re.sub(r'xlink:href="#', f'href="#{prefix}-', text)
-    text = re.sub(r' xmlns(:xlink)?="[^"]*"', "", text)
-    for name, colour in variables().items():
-        text = text.replace(colour.light, f"var(--{name})")
-    text = re.sub(r'<svg ([^>]*?)width="[^"]*"', r"<svg \1", text, count=1)
-    text = re.sub(r'<svg ([^>]*?)height="[^"]*"', r"<svg \1", text, count=1)
-    return text.replace("<svg ", f'<svg role="img" aria-label="{description}" ', 1)
+DROPPED = (
+    r"<metadata>.*?</metadata>",
+    r"<style[^>]*>.*?</style>",
+    r"<!--.*?-->",
+    r' transform="rotate\(-0 [^"]*\)"',
+    r"<defs>\s*</defs>",
+)
+FONT = re.compile(r"(?:(bold|\d+) )?([\d.]+)px .*")
+REFERENCE = re.compile(r'(url\(#|href="#)([^)"]+)')
+MARK = re.compile(r'<use (href="[^"]*") (x="[^"]*" y="[^"]*") ?([^/]*)/>')
 
 
-def write(figure: Figure, path: Path) -> Path:
-    """Write a figure as .svg, .png or .pdf."""
-    from matplotlib import rc_context
-
-    kind = path.suffix.lower()[1:]
-    undated = {"svg": UNDATED, "pdf": {"CreationDate": None}}.get(kind, {})
-
-    def draw(temporary: Path) -> None:
-        figure.savefig(temporary, format=kind, dpi=130, metadata=undated)
-
-    with rc_context(SETTINGS):
-        write_atomically(path, draw)
-    return path
-
-
-def _svg(figure: Figure) -> str:
-    from matplotlib import rc_context
-
+def inline(panel: Panel, looks: dict[str, Look], prefix: str, title: str) -> str:
+    """Return a panel as an <svg> element with a title and a description."""
     out = StringIO()
-    with rc_context(SETTINGS):
-        figure.savefig(out, format="svg", transparent=True, metadata=UNDATED)
-    return out.getvalue()
+    with drawing(panel, looks) as figure:
+        figure.savefig(out, format="svg", transparent=True, metadata=UNDATED["svg"])
+    text = out.getvalue()
+    opening = re.search(r"<svg [^>]*(viewBox=\"[^\"]*\")[^>]*>", text)
+    if opening is None:
+        raise ValueError("matplotlib wrote no <svg> element")
+    inner = _short(_coloured(_named(text[opening.end() :].replace("xlink:href", "href"), prefix)))
+    return (
+        f'<svg {opening[1]} role="img" aria-labelledby="{prefix}-t {prefix}-d"'
+        f' stroke-linejoin="round"><title id="{prefix}-t">{escape(title)}</title>'
+        f'<desc id="{prefix}-d">{escape(panel.said())}</desc>{inner}'
+    )
+
+
+def _named(text: str, prefix: str) -> str:
+    """Leave the identifiers that are used, and give them short names that no other panel has."""
+    for pattern in DROPPED:
+        text = re.sub(pattern, "", text, flags=re.DOTALL)
+    used = dict.fromkeys(found[1] for found in REFERENCE.findall(text))
+    names = {name: f"{prefix}-{place}" for place, name in enumerate(used)}
+    text = re.sub(r' id="([^"]*)"', lambda m: f' id="{names[m[1]]}"' if m[1] in names else "", text)
+    return REFERENCE.sub(lambda m: m[1] + names[m[2]], text)
+
+
+def _coloured(text: str) -> str:
+    """Turn styles into attributes and colours into variables."""
+    names = {colour.light: name for name, colour in variables().items()}
+    text = re.sub(r'style="([^"]*)"', lambda found: _attributes(found[1]), text)
+    return re.sub(r"#[0-9a-f]{6}\b", lambda found: _variable(found[0], names), text)
+
+
+def _short(text: str) -> str:
+    """Cut numbers and white space, and say once what many marks have in common."""
+    text = re.sub(
+        r"-?\d+\.\d+", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), text
+    )
+    text = re.sub(r'\bd="([^"]*)"', lambda found: f'd="{_path(found[1])}"', text)
+    text = re.sub(r"\s*\n\s*", "\n", text).rstrip()
+    return re.sub(r"(?:<use [^>]*/>\s*){3,}", lambda found: _marks(found[0]), text)
+
+
+def _path(path: str) -> str:
+    return re.sub(r"\s*([A-Za-z])\s*", r"\1", path).strip()
+
+
+def _marks(text: str) -> str:
+    """Return marks in a row with their common attributes in a group around them."""
+    marks = MARK.findall(text)
+    alike = {(shape, style) for shape, _, style in marks}
+    if len(alike) != 1:
+        return text
+    style = marks[0][2].strip()
+    return f"<g {style}>{''.join(f'<use {shape} {place}/>' for shape, place, _ in marks)}</g>\n"
+
+
+def _variable(found: str, names: dict[str, str]) -> str:
+    return f"var(--{names[found]})" if found in names else found
+
+
+def _attributes(style: str) -> str:
+    """Return a style as attributes; the typeface is the page's."""
+    pairs = (part.partition(":")[::2] for part in style.split(";") if ":" in part)
+    written = []
+    for name, value in ((name.strip(), value.strip()) for name, value in pairs):
+        font = FONT.fullmatch(value) if name == "font" else None
+        if font is not None:
+            written.append(f'font-size="{font[2]}"')
+            written += ['font-weight="bold"'] if font[1] else []
+        elif name != "font-family":
+            written.append(f'{name}="{value}"')
+    return " ".join(written)
