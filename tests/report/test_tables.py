@@ -1,4 +1,4 @@
-"""Tables, as CSV and as LaTeX."""
+"""Tables, as CSV and from results."""
 
 import csv
 from io import StringIO
@@ -6,7 +6,8 @@ from io import StringIO
 import pytest
 
 import fedmf
-from fedmf.report import Table, write_table
+from fedmf import tables
+from fedmf.report import Cell, Table, results
 from report import samples
 
 
@@ -21,25 +22,16 @@ def test_columns_of_numbers_stand_to_the_right():
     assert samples.table().numeric() == [False, True, True, False]
 
 
-def test_latex_is_escaped_and_has_the_best_in_bold():
-    text = samples.table().latex()
-    assert text.startswith("\\begin{tabular}{lrrl}\n")
-    assert r"FedMGS & \textbf{91 \%} & 12 & ok \\" in text
-    assert r"k-FED \& co" in text
-    assert r"\$\textbackslash{}alpha\$" in text
+def test_a_table_of_results_keeps_its_words_its_best_and_its_order():
+    found = tables.Table(
+        [tables.Column("method"), tables.Column("accuracy", best="high"), tables.Column("raw")],
+        [tables.Row(["BEL", 52.0, True]), tables.Row(["FedMGS", tables.Mean.of([86, 88]), None])],
+    )
+    bel, ours = results(found, ["bel", "fedmgs"], "Table I", "table1").rows
+    assert bel == [Cell("BEL", method="bel"), Cell("52.0", 52.0), Cell("yes")]
+    assert ours == [Cell("FedMGS", method="fedmgs"), Cell("87.0 ± 1.4", 87.0, best=True), Cell("-")]
 
 
 def test_a_row_of_another_length_is_refused():
     with pytest.raises(fedmf.FedMFError, match="table 'T': a row has 1 cells for 2 headings"):
         Table(("a", "b"), [(1,)], "T")
-
-
-@pytest.mark.parametrize("kind", ["csv", "tex"])
-def test_a_table_is_written(kind, tmp_path):
-    text = write_table(samples.table(), tmp_path / f"t.{kind}").read_text("utf-8")
-    assert "FedMGS" in text
-
-
-def test_a_table_has_no_other_files(tmp_path):
-    with pytest.raises(fedmf.FedMFError, match=r"t.xls: a table is written as \.csv or \.tex"):
-        write_table(samples.table(), tmp_path / "t.xls")

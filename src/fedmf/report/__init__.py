@@ -16,7 +16,7 @@ from pathlib import Path
 from fedmf.report.figure import Bar, Bars, Figure, Heat, Lines, Look, Reference, Scatter, Series
 from fedmf.report.page import Beside, Details, Html, Page, Section, Text
 from fedmf.report.record import Record, read
-from fedmf.report.table import Cell, Table, write_table
+from fedmf.report.table import Cell, Table, results
 
 __all__ = [
     "Bar",
@@ -38,9 +38,9 @@ __all__ = [
     "Table",
     "Text",
     "read",
+    "results",
     "write_figure",
     "write_page",
-    "write_table",
 ]
 
 

@@ -27,21 +27,20 @@ MARKS = ("o", "s", "^", "D", "v", "P", "X")
 class Method(NamedTuple):
     """How a method is shown."""
 
-    label: str
     colour: Colour
     dash: Dash = SOLID
 
 
 METHODS = {
-    "fedmgs": Method("FedMGS", Colour("#0072b2", "#56b4e9")),
-    "fedmavg": Method("FedMAvg", Colour("#d55e00", "#ff9440")),
-    "fedpalm": Method("FedPALM", Colour("#009e73", "#12a67c")),
-    "km-parallel": Method("KM-parallel", Colour("#c274a6", "#faa8c4")),
-    "bel": Method("BEL", Colour("#624600", "#8f7420")),
-    "cal": Method("CAL", Colour("#af5049", "#c94f4f")),
-    "k-fed": Method("k-FED", Colour("#887ef3", "#8f80ff")),
-    "kmeans++": Method("k-means++, pooled", Colour("#24292f", "#f4f5f7"), DASHES[1]),
-    "central-sncp": Method("SNCP, pooled", Colour("#00485f", "#4be7f6"), DASHES[3]),
+    "fedmgs": Method(Colour("#0072b2", "#56b4e9")),
+    "fedmavg": Method(Colour("#d55e00", "#ff9440")),
+    "fedpalm": Method(Colour("#009e73", "#12a67c")),
+    "km-parallel": Method(Colour("#c274a6", "#faa8c4")),
+    "bel": Method(Colour("#624600", "#8f7420")),
+    "cal": Method(Colour("#af5049", "#c94f4f")),
+    "k-fed": Method(Colour("#887ef3", "#8f80ff")),
+    "kmeans++": Method(Colour("#24292f", "#f4f5f7"), DASHES[1]),
+    "central-sncp": Method(Colour("#00485f", "#4be7f6"), DASHES[3]),
 }
 OTHERS = (Colour("#76507f", "#c79bd1"), Colour("#8a7a00", "#e6dc3c"))  # of methods not listed
 
@@ -68,11 +67,6 @@ GROUPS = (  # clusters and classes: numbers beside the groups say more than ten 
 )
 STEPS = 9  # of a heat map, from nothing to much
 SHADES = (-0.62, -0.4, -0.2, 0.0, 0.22)  # for many lines of a method: from and to the ground
-
-
-def label(method: str) -> str:
-    """Return what a method is called."""
-    return METHODS[method].label if method in METHODS else method
 
 
 def variable(method: str, shade: int | None = None) -> str:

@@ -12,9 +12,9 @@ import numpy as np
 
 from fedmf.algorithms import Algorithm
 from fedmf.arrays import Array, IntArray
-from fedmf.report.palette import label
 from fedmf.run import Run
 from fedmf.storage import CONFIG, RESOLVED, load
+from fedmf.titles import title
 
 
 class Sent(NamedTuple):
@@ -82,7 +82,7 @@ def read_all(folders: Sequence[Path]) -> list[Record]:
 
 def described(algorithm: Algorithm, sites: int) -> str:
     """Return the method and how many of the sites take part in a round."""
-    name, drawn = label(algorithm.name), algorithm.participants
+    name, drawn = title(algorithm.name), algorithm.participants
     return f"{name}, all sites" if drawn in (None, sites) else f"{name}, m = {drawn}"
 
 

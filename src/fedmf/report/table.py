@@ -1,4 +1,4 @@
-"""A table: on a page, where its columns can be sorted, and as CSV and LaTeX."""
+"""A table on a page: its columns can be sorted, and it gives itself away as CSV."""
 
 from __future__ import annotations
 
@@ -6,20 +6,12 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
-from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from fedmf import tables
 from fedmf.errors import ParameterError
-from fedmf.files import write_text
-
-LATEX = {
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
 
 
 class Cell(NamedTuple):
@@ -89,28 +81,22 @@ class Table:
             writer.writerow([cell.text if cell.value is None else cell.value for cell in row])
         return out.getvalue()
 
-    def latex(self) -> str:
-        """Return the table as a LaTeX tabular, which needs no package."""
-        columns = "".join("r" if numeric else "l" for numeric in self.numeric())
-        head = " & ".join(map(_latex, self.headings))
-        lines = [
-            " & ".join(rf"\textbf{{{_latex(c.text)}}}" if c.best else _latex(c.text) for c in row)
-            for row in self.cells()
+
+def results(
+    table: tables.Table, methods: Sequence[str] = (), caption: str = "", key: str = ""
+) -> Table:
+    """Return a table of results for a page: the best in bold, a row's method by its colour."""
+    best, words = table.best(), table.words()
+    rows = [
+        [
+            Cell(words[line][place], _sorted_by(cell), best=(line, place) in best)
+            for place, cell in enumerate(row.cells)
         ]
-        body = "".join(f"{line} \\\\\n" for line in lines)
-        return (
-            f"\\begin{{tabular}}{{{columns}}}\n\\hline\n{head} \\\\\n\\hline\n"
-            f"{body}\\hline\n\\end{{tabular}}\n"
-        )
-
-
-def write_table(table: Table, path: Path) -> Path:
-    """Write a table as .csv or .tex."""
-    forms = {".csv": table.csv, ".tex": table.latex}
-    if path.suffix not in forms:
-        raise ParameterError(f"{path}: a table is written as {' or '.join(forms)}")
-    write_text(path, forms[path.suffix]())
-    return path
+        for line, row in enumerate(table.rows)
+    ]
+    for row, method in zip(rows, methods, strict=False):
+        row[0] = row[0]._replace(method=method)
+    return Table(table.headings, rows, caption, key)
 
 
 def as_cell(value: Value) -> Cell:
@@ -132,5 +118,7 @@ def _number(cell: Cell) -> bool:
     return isinstance(cell.value, int | float)
 
 
-def _latex(text: Any) -> str:
-    return "".join(LATEX.get(sign, sign) for sign in str(text))
+def _sorted_by(cell: tables.Cell) -> float | None:
+    """Return what a cell of results is sorted by: a mean without its spread."""
+    value = cell.mean if isinstance(cell, tables.Mean) else cell
+    return None if value is None or isinstance(value, str | bool) else float(value)

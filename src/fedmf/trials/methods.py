@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from fedmf import titles
 from fedmf.algorithms import Algorithm, FedMGS
 from fedmf.baselines import Rival, rivals
 from fedmf.checks import check_integer
@@ -15,11 +16,6 @@ from fedmf.plugins import unknown_name
 
 KMEANS, CENTRAL = "kmeans++", "central-sncp"
 POOLED = (CENTRAL, KMEANS)
-TITLES = {
-    "fedmgs": "FedMGS", "fedmavg": "FedMAvg", "fedpalm": "FedPALM", "km-parallel": "KM-parallel",
-    "bel": "BEL", "cal": "CAL", "k-fed": "k-FED", KMEANS: "pooled k-means++",
-    CENTRAL: "pooled SNCP",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,7 +42,7 @@ def names() -> tuple[str, ...]:
 def title(table: Mapping[str, Any]) -> str:
     """Return what a method is called where people read it, with the sites that take part."""
     name, drawn = str(table["name"]), table.get("participants")
-    called = TITLES.get(name, name)
+    called = titles.title(name)
     if name not in algorithms():
         return called
     return f"{called}, all sites" if drawn is None else f"{called}, m = {drawn}"
