@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
-from os import PathLike
-from time import perf_counter
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -19,20 +17,20 @@ from fedmf.driver import begin_run, drive
 from fedmf.engine import Federation, Position, set_up
 from fedmf.errors import ParameterError
 from fedmf.fingerprints import differ, fingerprints
+from fedmf.keeping import Folder, LocalKeeper, Looker
 from fedmf.ledger import Ledger
 from fedmf.parallel import threads as threads_of
 from fedmf.penalties import PenaltySchedule
-from fedmf.private import gather, split_up
+from fedmf.private import split_up
 from fedmf.problem import Problem
 from fedmf.rng import resolve_seed
-from fedmf.run import Run, row
+from fedmf.run import Run
 from fedmf.runtimes.local import LocalRuntime
 from fedmf.starts import Start, find
-from fedmf.stopping import Ending, Stopping
+from fedmf.stopping import Stopping
 
 Init: TypeAlias = Run | Start | str | tuple[Any, Sequence[Any]] | None
 Notes: TypeAlias = dict[str, dict[str, Any]]
-Folder: TypeAlias = str | PathLike[str]
 
 
 class Remote(Protocol):
@@ -131,8 +129,8 @@ def fit(
             features=data.features[0],
             notes=notes or {},
         )
-        keeper = _Keeper(run, local, checkpoint, checkpoint_seconds)
-        looker = _Looker(keeper, inspect, inspect_at)
+        keeper = LocalKeeper(run, local, checkpoint, checkpoint_seconds)
+        looker = Looker(keeper, inspect, inspect_at)
         return drive(keeper, federation, stopping, callback, looker)
 
 
@@ -152,8 +150,8 @@ def _refuse_own_data(sites: Any, init: Any, here: bool) -> None:
 def resume(
     run: Run,
     sites: Sequence[Any],
-    rounds: int = 500,
-    tol: float = 1e-8,
+    rounds: int | None = None,
+    tol: float | None = None,
     *,
     algorithm: Algorithm | None = None,
     max_seconds: float | None = None,
@@ -167,11 +165,18 @@ def resume(
     """Go on with a stopped run on the same sites, as if it had never stopped.
 
     The rounds that follow are those of an uninterrupted run, bit for bit. `rounds` is the number
-    of the last round, those already done included. The run knows its own algorithm and penalty:
-    they are only needed where it was loaded and used a schedule of the user's own, which no file
-    can hold. Returns a new Run.
+    of the last round, those already done included; without it and `tol` the run's own limits hold.
+    The run knows its algorithm and penalty too: they are only needed where it was loaded and used
+    a schedule of the user's own, which no file can hold. Returns a new Run.
     """
-    stopping = Stopping(rounds, tol, max_seconds)
+    limits = {"rounds": 500, "tol": 1e-8, **run.settings}
+    limits |= {k: v for k, v in (("rounds", rounds), ("tol", tol)) if v is not None}
+    stopping = Stopping(limits["rounds"], limits["tol"], max_seconds)
+    if limits["rounds"] < run.position.round:
+        raise ParameterError(
+            f"the run has {run.position.round} rounds already: rounds must be at least that, "
+            f"got {limits['rounds']}"
+        )
     data = as_sites(sites)
     if data.dtype != run.W.dtype:
         raise ParameterError(f"the run is in {run.W.dtype}, the sites are in {data.dtype}")
@@ -185,9 +190,9 @@ def resume(
         again = replace(run, rows=list(run.rows), ledger=ledger)
         again.algorithm = algorithm or run.algorithm
         again.penalty = run.penalty if penalty is None else penalty
-        again.settings = {**run.settings, "rounds": int(rounds), "tol": float(tol)}
+        again.settings = {**limits, "rounds": int(limits["rounds"]), "tol": float(limits["tol"])}
         again.notes = run.notes if notes is None else notes
-        keeper = _Keeper(again, runtime, checkpoint, checkpoint_seconds)
+        keeper = LocalKeeper(again, runtime, checkpoint, checkpoint_seconds)
         return drive(keeper, federation._replace(ledger=ledger), stopping, callback)
 
 
@@ -229,71 +234,3 @@ def _start(init: Any, data: Sites, rank: int) -> tuple[Any, Any]:
 def check_threads(threads: int | None) -> int | None:
     """Refuse a number of threads below one."""
     return None if threads is None else check_integer("threads", threads, minimum=1)
-
-
-class _Keeper:
-    """Keeps a run at its last complete round, in memory and in its folder."""
-
-    def __init__(
-        self, run: Run, runtime: LocalRuntime, folder: Folder | None, seconds: float
-    ) -> None:
-        self.run = run
-        self._runtime = runtime
-        self._folder = folder
-        self._seconds = seconds
-        self._saved = perf_counter()
-        self._done = (run.position, runtime.privates(), len(run.ledger.entries))
-
-    def keep(self, position: Position) -> None:
-        """Take over a round: from the assignment on it counts as done."""
-        self.run.rows.append(row(position, self.run.ledger))
-        self._done = (position, self._runtime.privates(), len(self.run.ledger.entries))
-        if self._folder is not None and perf_counter() - self._saved >= self._seconds:
-            s = position.round
-            self._complete(
-                Ending(False, f"saved in round {s} while it was running; resume goes on")
-            )
-            self.run.save(self._folder)
-            self._saved = perf_counter()
-
-    def look(self) -> Run:
-        """Return the run as of its last complete round, while it goes on."""
-        self._complete(Ending(False, "running"))
-        return self.run
-
-    def interrupted(self) -> Run:
-        """Return the run as of its last complete round, after Ctrl-C."""
-        s = self._done[0].round
-        return self.finish(Ending(False, f"stopped by the user after round {s}; resume goes on"))
-
-    def finish(self, ending: Ending) -> Run:
-        """Return the run, ended for this reason."""
-        self._complete(ending)
-        if self._folder is not None:
-            self.run.save(self._folder)
-        return self.run
-
-    def _complete(self, ending: Ending) -> None:
-        """Bring the run to its last complete round; nothing of a later one stays."""
-        run, (position, privates, entries) = self.run, self._done
-        del run.ledger.entries[entries:]
-        del run.rows[position.round :]
-        run.position, run.private = position, gather(privates)
-        run.converged, run.status = ending
-
-
-class _Looker:
-    """Shows the run to a user's function, in the rounds that the user named."""
-
-    def __init__(
-        self,
-        keeper: _Keeper,
-        inspect: Callable[[Run], None] | None,
-        numbers: Container[int] | None,
-    ) -> None:
-        self._keeper, self._inspect, self._numbers = keeper, inspect, numbers
-
-    def __call__(self, number: int) -> None:
-        """Show the run after this round, if it is one of them."""
-        if self._inspect is not None and (self._numbers is None or number in self._numbers):
-            self._inspect(self._keeper.look())

@@ -108,7 +108,7 @@ def test_interrupted_in_the_middle_of_any_task_and_gone_on_with(
 
 @every_kind
 @pytest.mark.parametrize(
-    "part", ["fedmf.fitting.row", "fedmf.runtimes.local.LocalRuntime.privates"]
+    "part", ["fedmf.keeping.row", "fedmf.runtimes.local.LocalRuntime.privates"]
 )
 def test_interrupted_between_a_round_and_its_record(name, penalty, part, sites, monkeypatch):
     """Ctrl-C while the round that just ended is taken over: it counts as a whole or not at all."""
@@ -189,7 +189,26 @@ def test_a_finished_run_has_nothing_to_go_on_with(folder, sites):
     run = cases.play(sites, fedmf.FedMGS(), 3)
     run.save(folder)
     cases.same(go_on(folder, sites, 3), run)
-    cases.same(go_on(folder, sites, 2), run)
+    with pytest.raises(ParameterError, match=r"^the run has 3 rounds already: .* that, got 2$"):
+        go_on(folder, sites, 2)
+
+
+def test_a_run_is_gone_on_with_to_its_own_limits_unless_told_others(sites):
+    """A limit of 6 rounds and a tolerance that would have ended it in round 2 or 3."""
+
+    def interrupt(position):
+        if position.round == 2:
+            raise KeyboardInterrupt
+
+    whole = cases.play(sites, fedmf.FedMGS(), 6)
+    stopped = cases.play(sites, fedmf.FedMGS(), 6, callback=interrupt)
+    again = fedmf.resume(stopped, sites)
+    cases.same(again, whole)
+    assert again.status == whole.status == "stopped at the limit of 6 rounds"
+    assert again.settings == whole.settings
+    coarse = fedmf.resume(stopped, sites, tol=0.5)
+    assert coarse.status.startswith("converged in round 2")
+    assert coarse.settings["tol"] == 0.5
 
 
 def other(sites, kind):
