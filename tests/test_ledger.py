@@ -111,6 +111,21 @@ def test_the_first_upload_is_round_zero(sites):
     assert (start.query("task == 'first'")["uplink_bytes"] > 8 * (M * K + K * K)).all()
 
 
+@pytest.mark.parametrize("name", cases.RUNS)
+def test_the_reals_that_a_site_receives(name, sites):
+    """W and rho for those drawn in FedMGS; W for all, and orders for those that work, else."""
+    run = cases.play(sites, cases.RUNS[name], 2)
+    book = run.ledger.frame().query("round == 2")
+    received = book.groupby("task")["downlink_reals"].unique().map(list).to_dict()
+    sent = book.query("task in ('measure', 'receive')")["downlink_reals"]
+    if name.startswith("fedmgs"):
+        assert received == {"improve": [M * K + 1]}
+    else:
+        assert sent.tolist() == [M * K] * P
+        orders = {"improve_H": [1], "improve_W": [1], "improve": [2], "alternate": [2]}
+        assert received.items() <= {"measure": [M * K], "receive": [M * K], **orders}.items()
+
+
 @pytest.mark.parametrize("step", ["exact", "lagged"])
 def test_the_exact_common_step_costs_one_more_small_upload(step, sites):
     """K x K from each site, in bytes; the paper's formula does not count it."""

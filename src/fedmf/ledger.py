@@ -33,6 +33,7 @@ class Entry(NamedTuple):
     uploads: IntArray  # how often each counts in the formula; zero: it sent nothing
     up_reals: IntArray  # the numbers in each answer, or one entry where all are alike
     up_bytes: IntArray
+    down_reals: int  # in the request that each of them received
     down_bytes: int
     counted: bool
 
@@ -56,13 +57,13 @@ class Ledger:
         messages = answer.each if task.each else answer.each[:1]
         up_reals = np.array([wire.reals(message) for message in messages])
         up_bytes = np.array([wire.size(message) for message in messages])
-        down = wire.size(request.payload)
-        line = (request.round, request.task, request.sites, uploads, up_reals, up_bytes, down)
+        down = wire.reals(request.payload), wire.size(request.payload)
+        line = (request.round, request.task, request.sites, uploads, up_reals, up_bytes, *down)
         self.entries.append(Entry(*line, task.counted))
         late = np.setdiff1d(answer.sites, request.sites)
         if len(late):  # answers to an earlier request
             once = np.ones(len(late), dtype=np.int64)
-            sent = (request.round, request.task, late, once, up_reals[:1], up_bytes[:1], 0)
+            sent = (request.round, request.task, late, once, up_reals[:1], up_bytes[:1], 0, 0)
             self.entries.append(Entry(*sent, task.counted))
 
     def totals(self, round_: int) -> dict[str, int]:
@@ -85,7 +86,7 @@ class Ledger:
 
         columns = (
             *("round", "task", "site", "uplink_reals"),
-            *("counted_reals", "uplink_bytes", "downlink_bytes"),
+            *("counted_reals", "uplink_bytes", "downlink_reals", "downlink_bytes"),
         )
         lines = [
             pd.DataFrame(
@@ -96,6 +97,7 @@ class Ledger:
                     "uplink_reals": e.uploads * e.up_reals,
                     "counted_reals": e.uploads * e.up_reals * e.counted,
                     "uplink_bytes": (e.uploads > 0) * e.up_bytes,
+                    "downlink_reals": e.down_reals,
                     "downlink_bytes": e.down_bytes,
                 }
             )

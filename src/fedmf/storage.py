@@ -38,7 +38,7 @@ Tensors = dict[str, np.ndarray[Any, Any]]
 
 CONFIG, RESOLVED = "config.toml", "resolved.toml"
 MODEL, HISTORY, LEDGER = "model.safetensors", "history.parquet", "ledger.parquet"
-FORMAT = 3
+FORMAT = 4
 LISTS = ("participants", "missing", "late")  # columns of the history
 
 

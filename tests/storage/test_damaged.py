@@ -74,8 +74,8 @@ def model(metadata):
         (model({"fedmf": "{}"}), "model.safetensors is damaged or not of a run"),
         (model({"fedmf": "[]"}), "model.safetensors is damaged or not of a run"),
         (model({"fedmf": "{"}), "model.safetensors is damaged or not of a run"),
-        (model({"fedmf": '{"format": 99}'}), "has the format 99; this reads 3$"),
-        (model({"fedmf": '{"format": 3}'}), "model.safetensors is damaged .*table.history"),
+        (model({"fedmf": '{"format": 99}'}), "has the format 99; this reads 4$"),
+        (model({"fedmf": '{"format": 4}'}), "model.safetensors is damaged .*table.history"),
     ],
 )
 def test_a_foreign_model_is_named(content, what, broken):
@@ -131,5 +131,5 @@ def test_a_folder_that_is_not_there(tmp_path):
 def test_the_models_metadata_is_plain_json(saved):
     with safe_open(saved / "model.safetensors", framework="numpy") as file:
         state = json.loads(file.metadata()["fedmf"])
-    assert state["format"] == 3
+    assert state["format"] == 4
     assert state["position"]["round"] == 2

@@ -1,6 +1,6 @@
 """Where W and H may lie: one file a set, each with its projection.
 
-A new set is one new file with a `Constraint`; `resolve` finds the three that have a short name.
+A new set is one new file with a `Constraint`; `Problem` has a short name for these three.
 """
 
 from __future__ import annotations
