@@ -7,13 +7,13 @@ in the same pass that collects the figures.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from fedmf.arrays import Array, Rows
+from fedmf.arrays import Array, IntArray, Rows
 from fedmf.errors import DataError, InputTypeError, ParameterError
 
 
@@ -83,6 +83,30 @@ def _names(data: Any) -> tuple[str, ...] | None:
     """Return the column names of a data frame, where they are names."""
     columns = list(getattr(data, "columns", ()))
     return tuple(columns) if columns and all(isinstance(c, str) for c in columns) else None
+
+
+def by_site(sites: Any, total: int) -> tuple[list[Any], list[IntArray]]:
+    """Return the ids in the order of first appearance, and which rows are each one's.
+
+    `sites` holds the site's id of every one of `total` rows.
+    """
+    import pandas as pd
+
+    if isinstance(sites, str | bytes) or not isinstance(sites, Iterable):
+        raise InputTypeError(f"sites must hold a site id for each row of X, got {sites!r}")
+    ids = sites if isinstance(sites, pd.Series) else pd.Series(list(sites), dtype=object)
+    if len(ids) != total:
+        raise DataError(
+            f"sites must hold a site id for each row of X, {total} in all; got {len(ids)}"
+        )
+    try:
+        codes, found = pd.factorize(ids)
+    except TypeError:
+        raise InputTypeError("sites: an id must be hashable, like a number or a text") from None
+    if (codes < 0).any():
+        raise DataError(f"sites: row {int(np.argmin(codes))} has no site id")
+    order = np.argsort(codes, kind="stable")
+    return list(found), np.split(order, np.cumsum(np.bincount(codes))[:-1])
 
 
 def as_start(init: Any, sites: Sites, rank: int) -> tuple[Array, list[Array]]:

@@ -136,6 +136,26 @@ def test_what_cannot_be_fetched_is_to_be_put_there(tmp_path):
     assert "there is nothing to download" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ("log1p minmax", "got 'minmax'; did you mean 'min-max'?"),
+        (
+            "log1p min-max:range=3",
+            "an option of preparation 'min-max' must be one of clip",
+        ),
+        ("log1p select:k=0", "k must be an integer of at least 1, got 0"),
+    ],
+)
+def test_a_mistake_in_a_later_step_is_told_before_the_work(steps, said, csv, tmp_path, monkeypatch):
+    monkeypatch.setattr("fedmf.cli._data.read", None)
+    out = tmp_path / "x.npz"
+    result = call("data", "prepare", csv, "--steps", steps, "--out", out, status=2)
+    assert result.stderr.startswith("error: ")
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
 def test_a_picture_of_another_kind_is_refused_before_the_work(csv, monkeypatch):
     monkeypatch.setattr("fedmf.cli._data.read", None)
     result = call("data", "describe", csv, "--picture", "sites.gif", status=2)

@@ -63,9 +63,10 @@ def test_sparse_and_dense_sites_together():
 
 
 def test_the_sites_of_rows():
-    assert "of the 6 rows of X, got 2" in refusal(ParameterError, "log1p", X, sites=[1, 2])
+    text = refusal(DataError, "log1p", X, sites=[1, 2])
+    assert text == "sites must hold a site id for each row of X, 6 in all; got 2"
     text = refusal(DataError, "log1p", X, sites=["a", None, "b", "b", "b", "b"])
-    assert text == "sites: row 1 has no site"
+    assert text == "sites: row 1 has no site id"
     text = refusal(ParameterError, "log1p", [X, X], sites=[0, 1])
     assert text == "sites must be None where X is a list with an array for each site"
     assert "hashable" in refusal(InputTypeError, "log1p", X, sites=[[1]] * 6)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from threading import current_thread, main_thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from rich.console import Console
     from rich.progress import Progress
 
@@ -85,17 +89,34 @@ class Watch:
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Let a polite kill stop the work as Ctrl-C does, which saves it."""
-    before = signal.getsignal(signal.SIGTERM)
-    try:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-    except ValueError:  # not the main thread: whoever runs us there decides
+    """Let Ctrl-C, or a polite kill, stop the work once; saving it after that is not disturbed.
+
+    Whoever presses Ctrl-C again while the run is being saved would lose the rounds since the last
+    save; a hard kill still ends it at any time.
+    """
+    now = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {n: handler for n, handler in now.items() if handler != signal.SIG_IGN}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for every in before:
+            signal.signal(every, _already)
+        raise KeyboardInterrupt
+
+    if current_thread() is not main_thread():  # whoever runs us there decides
         yield
         return
     try:
+        for number in before:
+            signal.signal(number, stop)
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _already(number: int, frame: FrameType | None) -> None:
+    """Say that a signal was heard already."""
+    os.write(2, b"stopping; the run is being saved\n")  # a print could break into another one
 
 
 @contextmanager

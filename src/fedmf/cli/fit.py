@@ -38,14 +38,16 @@ def command(ctx: click.Context, /, source: str | None, **options: Any) -> int:
       fedmf fit --resume run --rounds 1000
     """
     from fedmf.cli._settings import from_file, merged
+    from fedmf.cli._show import stoppable
 
     flags = given(ctx, "problem", "algorithm", "run", "data")
     flags["data"] |= {"source": source} if source is not None else {}
-    if options["resume"] is not None:
-        return _go_on(Path(options["resume"]).expanduser(), flags, options)
-    config = options["config"]
-    settings = merged(from_file(None if config is None else Path(config).expanduser()), flags)
-    return _begin(settings, options)
+    with stoppable():
+        if options["resume"] is not None:
+            return _go_on(Path(options["resume"]).expanduser(), flags, options)
+        config = options["config"]
+        settings = merged(from_file(None if config is None else Path(config).expanduser()), flags)
+        return _begin(settings, options)
 
 
 def _begin(settings: Settings, options: dict[str, Any]) -> int:
@@ -110,10 +112,10 @@ def _driven(
     run: Run | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Give what `fit` and `resume` are told alike: limits, checkpoints, progress."""
-    from fedmf.cli._show import Watch, progress, stoppable
+    from fedmf.cli._show import Watch, progress
 
     every, done = options["checkpoint_every"], 0 if run is None else run.position.round
-    with stoppable(), progress() as bar:
+    with progress() as bar:
         watch = Watch(name, settings.run["rounds"], bar, done)
 
         yield {
@@ -155,13 +157,14 @@ def _summarise(run: Run, sites: Spread, settings: Settings, out: Path) -> None:
     """Print what came out and where it is."""
     from fedmf.cli._folders import CLUSTERS, PAGE
     from fedmf.cli._show import pairs
+    from fedmf.partitions._text import many
     from fedmf.report.record import communication
     from fedmf.report.words import count, data_size
 
     known, position, sent = run.goal.known, run.position, communication(run)
     rows = [
-        ("data", f"{known.samples:,} samples at {len(run.sizes):,} sites, "
-                 f"{known.features:,} features, rank {run.goal.rank}"),
+        ("data", f"{many(known.samples, 'sample')} at {many(len(run.sizes), 'site')}, "
+                 f"{many(known.features, 'feature')}, rank {run.goal.rank}"),
         ("objective", f"{position.objective:.6g}, at the start {run.initial_objective:.6g}"),
         ("rounds", f"{position.round}; {run.status}"),
         ("uplink", f"{count(sent.reals)} reals by the paper's count; "

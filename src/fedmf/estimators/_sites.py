@@ -7,14 +7,14 @@ tables is the same as the tables below each other with ids.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fedmf.arrays import IntArray, Rows
-from fedmf.errors import DataError, InputTypeError, ParameterError
+from fedmf.border import by_site
+from fedmf.errors import ParameterError
 
 T = TypeVar("T", bound=np.generic)
 
@@ -58,31 +58,9 @@ def from_table(rows: Rows, sites: Any) -> Sites:
     total = rows.shape[0]
     if sites is None:
         return Sites([rows], [0], np.arange(total))
-    codes, ids = _numbered(sites, total)
-    places = np.argsort(codes, kind="stable")
-    borders = np.cumsum(np.bincount(codes))[:-1]
-    own = [rows[_without_gaps(part)] for part in np.split(places, borders)]
-    return Sites(own, ids, places)
-
-
-def _numbered(sites: Any, total: int) -> tuple[IntArray, list[Any]]:
-    """Return each row's site as a number, and the ids, in the order of first appearance."""
-    import pandas as pd
-
-    if isinstance(sites, str | bytes) or not isinstance(sites, Iterable):
-        raise InputTypeError(f"sites must hold a site id for each row of X, got {sites!r}")
-    ids = sites if isinstance(sites, pd.Series) else pd.Series(list(sites), dtype=object)
-    if len(ids) != total:
-        raise DataError(
-            f"sites must hold a site id for each row of X, {total} in all; got {len(ids)}"
-        )
-    try:
-        codes, found = pd.factorize(ids)
-    except TypeError:
-        raise InputTypeError("sites: an id must be hashable, like a number or a text") from None
-    if (codes < 0).any():
-        raise DataError(f"sites: row {int(np.argmin(codes))} has no site id")
-    return np.asarray(codes, dtype=np.int64), list(found)
+    ids, places = by_site(sites, total)
+    own = [rows[_without_gaps(part)] for part in places]
+    return Sites(own, ids, np.concatenate(places))
 
 
 def _without_gaps(places: IntArray) -> slice | IntArray:

@@ -6,15 +6,15 @@ of every row. Names of features and labels come in the same form.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from fedmf.arrays import IntArray, Rows
-from fedmf.border import as_sites
+from fedmf.arrays import Rows
+from fedmf.border import as_sites, by_site
 from fedmf.errors import DataError, InputTypeError, ParameterError, SiteMismatchError
 from fedmf.private import Columns
 from fedmf.sites import Cohort
@@ -94,29 +94,10 @@ def _from_rows(X: Any, y: Any, sites: Any, features: Any) -> Given:
     labels = None if y is None else _labels(y, data.rows.shape[0], "y")
     if sites is None:
         return Given([data.rows], [data.features], labels and [labels], [0])
-    ids, places = _places(sites, data.rows.shape[0])
+    ids, places = by_site(sites, data.rows.shape[0])
     parts = [data.rows[own] for own in places]
     split = None if labels is None else [Labels(labels.labels[own]) for own in places]
     return Given(parts, [data.features] * len(ids), split, ids)
-
-
-def _places(sites: Any, rows: int) -> tuple[list[Any], list[IntArray]]:
-    """Return the ids in the order of first appearance, and where the rows of each are."""
-    if isinstance(sites, str | bytes) or not isinstance(sites, Iterable):
-        raise InputTypeError(f"sites must hold the site of each row of X, got {sites!r}")
-    column = pd.Series(list(sites), dtype=object)
-    if len(column) != rows:
-        raise ParameterError(
-            f"sites must hold the site of each of the {rows} rows of X, got {len(column)}"
-        )
-    try:
-        place, ids = pd.factorize(column)
-    except TypeError:
-        raise InputTypeError("sites: an id must be hashable, like a number or a text") from None
-    if (place < 0).any():
-        raise DataError(f"sites: row {int(np.argmin(place))} has no site")
-    order = np.argsort(place, kind="stable")
-    return list(ids), np.split(order, np.cumsum(np.bincount(place))[:-1])
 
 
 def _labels(y: Any, rows: int, what: str) -> Labels:

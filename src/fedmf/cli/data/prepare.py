@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fedmf.arrays import Rows
     from fedmf.cli._data import Spread
     from fedmf.datasets._download import Progress
+    from fedmf.preparation import Preparation
 
 Names = tuple[str, ...] | list[Any] | None  # a list has the names of each site
 
@@ -52,17 +53,17 @@ def command(ctx: click.Context, /, source: str, **options: Any) -> None:
         raise click.UsageError("where shall the prepared data go? Say --out FILE.npz")
     if out is not None and out.suffix != ".npz":
         raise ParameterError(f"--out must end in .npz, got {out.name}")
+    steps = [_step(text) for text in (options["steps"] or "").split()]
     _download(source, options["data_dir"], wanted=out is None)
     if out is None:
         return
     seed = 0 if options["seed"] is None else options["seed"]
-    steps = (options["steps"] or "").split()
-    fit = not steps or steps[0].partition(":")[0] != "align"
+    fit = not steps or steps[0].same_features
     with working("reading the data"):
         sites = spread({"source": source, **given(ctx, "data")["data"]}, seed, fit=fit)
     rows, names = sites.rows, sites.features or sites.table.features
     for step in steps:
-        with working(step):
+        with working(step.name):
             rows, names = _apply(step, rows, names, sites)
     _write(out, rows, names, sites)
     click.echo(out)
@@ -109,24 +110,33 @@ def _transfers() -> Iterator[Progress | None]:
         yield show
 
 
-def _apply(text: str, rows: list[Rows], names: Names, sites: Spread) -> tuple[list[Rows], Names]:
-    """Take one step: learn it from all sites, apply it at each, and say what that cost."""
-    import numpy as np
-
+def _step(text: str) -> Preparation:
+    """Return the preparation that a word of --steps means, its options checked."""
     from fedmf import preparation
     from fedmf.plugins import with_options
-    from fedmf.report.words import data_size
 
     name, options = with_options(text, preparation.names())
     step = preparation.make(name, **options)
+    step.check()
+    return step
+
+
+def _apply(
+    step: Preparation, rows: list[Rows], names: Names, sites: Spread
+) -> tuple[list[Rows], Names]:
+    """Take one step: learn it from all sites, apply it at each, and say what that cost."""
+    import numpy as np
+
+    from fedmf.report.words import data_size
+
     labels = None
     if step.needs_labels():
         if sites.table.labels is None:
-            raise ParameterError(f"step {name!r} needs labels: say --labels COLUMN")
+            raise ParameterError(f"step {step.name!r} needs labels: say --labels COLUMN")
         labels = [np.asarray(sites.table.labels)[place] for place in sites.places]
     step.fit(rows, labels, features=names)
     sent = step.ledger_.totals(0)["uplink_bytes"]
-    click.echo(f"{name}: sites sent {step.sends} ({data_size(sent)} in all)", err=True)
+    click.echo(f"{step.name}: sites sent {step.sends} ({data_size(sent)} in all)", err=True)
     after = None if names is None else tuple(map(str, step.get_feature_names_out()))
     return list(step.transform(rows, features=names)), after
 
