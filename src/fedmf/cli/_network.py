@@ -48,7 +48,10 @@ def told(found: dict[str, Any]) -> str:
 
 def show_status(found: dict[str, Any]) -> None:
     """Print sites and runs."""
-    rows = [(name, _heard(quiet)) for name, quiet in found["sites"].items()]
+    from fedmf.monitor.scene import seen
+    from fedmf.monitor.words import heard, presence
+
+    rows = [(site.name, f"{presence(site)}, heard of: {heard(site)}") for site in seen(found, [])]
     pairs(f"{found['federation']}, sites", rows)
     runs = [
         (run["run"], run["state"], f"{run['last'].get('round', '-')} of {run['rounds']}",
@@ -56,7 +59,3 @@ def show_status(found: dict[str, Any]) -> None:
         for run in found["runs"]
     ]  # fmt: skip
     table("runs", ("run", "state", "round", "algorithm", ""), runs)
-
-
-def _heard(quiet: float | None) -> str:
-    return "not heard of yet" if quiet is None else f"heard of {quiet:.0f} s ago"

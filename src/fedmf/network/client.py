@@ -40,7 +40,8 @@ class Federation:
     """
 
     def __init__(self, kit: str | os.PathLike[str], **settings: Any) -> None:
-        self._call = Caller(Kit.read(Path(kit), "user"))
+        own = Kit.read(Path(kit), "user")
+        self.name, self._call = own.federation, Caller(own)
         self._settings = settings
 
     def __deepcopy__(self, memo: Any) -> Federation:

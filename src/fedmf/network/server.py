@@ -164,7 +164,8 @@ class Server:
         runs = [record.status(full=name is not None) for record in records]
         presence = dict(zip(self.kit.sites, self.hub.presence(), strict=True))
         about = {"federation": self.kit.federation, "sites": quiet, "presence": presence}
-        return Frame({**about, "runs": runs})
+        order = list(self.kit.sites)  # tables lose it on the way
+        return Frame({**about, "order": order, "runs": runs})
 
     def _stop(self, peer: Peer, frame: Frame) -> Frame:
         record = self.records.find(str(frame.header.get("run")))
