@@ -1,11 +1,14 @@
 """The server's round loop and real `Site` objects in one process, without a network between them.
 
 Each site is a thread that fetches its requests from the hub and answers them, unless a test says
-that it is away.
+that it is away. Deadlines go by a clock that stands still while a site that is not away is at work:
+what a test sees does not depend on how fast the machine is.
 """
 
 import threading
 from contextlib import contextmanager
+from time import monotonic
+from unittest.mock import patch
 
 from fedmf.network.checkpoints import Checkpoints
 from fedmf.network.frames import unpack
@@ -29,6 +32,8 @@ class Rig:
         self.sites = [self.site(name) for name in data]
         self.hub = Hub(len(self.names))
         self.away = lambda *_: False
+        self._absent, self._failed = set(), [None] * len(data)
+        self._clock, self._looked = 0.0, monotonic()
         self._stop = threading.Event()
         self._threads = [threading.Thread(target=self._work, args=(k,)) for k in range(len(data))]
 
@@ -45,10 +50,26 @@ class Rig:
                 continue
             frame = unpack(data)
             if self.away(self.names[place], frame.header):
+                self._absent.add(place)
                 self._stop.wait(0.005)
                 continue
+            if self._failed[place] != data:
+                self._absent.discard(place)
             answer = self.sites[place].answer(frame)
+            self._failed[place] = data if answer.header.get("again") else None
+            if self._failed[place]:
+                self._absent.add(place)
+                self._stop.wait(0.005)
             self.hub.take(place, Key(frame.header["run"], frame.header["seq"]), answer)
+
+    def now(self):
+        """Return the time, which passes only while nobody but those who are away has work."""
+        at_work = {place for place, task in enumerate(self.hub._tasks) if task is not None}
+        now = monotonic()
+        if at_work <= self._absent:
+            self._clock += now - self._looked
+        self._looked = now
+        return self._clock
 
     def play(self, job, show=None, stopped=bool):
         """Play a job, or go on with it where the folder holds its checkpoint."""
@@ -74,7 +95,8 @@ class Rig:
         for thread in self._threads:
             thread.start()
         try:
-            yield self
+            with patch("fedmf.network.runtime.monotonic", self.now):
+                yield self
         finally:
             self._stop.set()
             for thread in self._threads:
