@@ -55,8 +55,9 @@ class Egress:
                 file.write(json.dumps(line) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError:  # a full disk: it may hold half of the line
-            _drop_half_a_line(self._path)
+        except OSError:  # a full disk, say: the upload does not leave, so its line goes
+            if self._path.exists():
+                os.truncate(self._path, self._stands[0] if self._stands else 0)
             self._stands = self._now()
             raise
         self._count, self._last = line["number"], line["digest"]

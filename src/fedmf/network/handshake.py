@@ -20,6 +20,7 @@ from time import monotonic
 from fedmf.network.kits import Kit
 
 SECONDS = 3.0  # for the handshake
+CLOSED = "the server refuses this certificate, or is going down: its log says which"
 TELL_EVERY = 60.0  # seconds before the same is told of a caller again
 TURNED_AWAY = re.compile(r"Handshake failed with (?:fatal )?error (.*)")
 NOISE = re.compile(r"SSL_ERROR_SSL: |error:[0-9a-f]+:|OPENSSL_internal:")
@@ -37,18 +38,17 @@ def refusal(kit: Kit) -> str | None:
             socket.create_connection((kit.host, kit.port), SECONDS) as plain,
             context.wrap_socket(plain, server_hostname=kit.host) as both,
         ):
-            met = True  # the server's certificate is good; of ours it speaks now
-            both.recv(1)
+            met = True  # the server's certificate is good; a server that takes ours speaks first
+            return None if both.recv(1) else CLOSED
     except ssl.SSLCertVerificationError as error:
         return f"the server's certificate is refused here: {error.verify_message}"
-    except ssl.SSLError as error:
-        reason = (error.reason or "no reason given").lower().replace("_", " ")
-        if met:
-            return f"the server refuses this certificate: {reason}"
-        return f"no secure connection: {reason}"
-    except OSError:
+    except TimeoutError:
         return None
-    return None
+    except OSError as error:
+        if met:
+            return CLOSED
+        reason = getattr(error, "reason", None)  # of TLS; without, there is no connection at all
+        return f"no secure connection: {reason.lower().replace('_', ' ')}" if reason else None
 
 
 @contextmanager

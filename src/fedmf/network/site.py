@@ -184,8 +184,8 @@ class Site:
             kinds = {kind.__name__: kind for kind in (Given, job.the_algorithm.private_type)}
             folder = self._folder("state", run)
             folder.mkdir(parents=True, exist_ok=True)
-            self._states = run, States(folder, kinds)
             self._same_data(folder)
+            self._states = run, States(folder, kinds)
         return self._states[1]
 
     def _folder(self, kind: str, run: str) -> Path:
