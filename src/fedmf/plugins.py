@@ -123,5 +123,5 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def shorten(names: Collection[str], limit: int = 12) -> str:
     """Return the names in one line, cut off where there are very many."""
-    shown = ", ".join(list(names)[:limit])
+    shown = ", ".join(" ".join(name.split()) for name in list(names)[:limit])
     return f"{shown}, ... ({len(names)} in all)" if len(names) > limit else shown or "none"

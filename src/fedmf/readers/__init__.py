@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import cast
 
-from fedmf.errors import FileFormatError, MissingDataError
+from fedmf.errors import DataError, FileFormatError, MissingDataError
 from fedmf.plugins import call, names_in
 from fedmf.readers._content import Content, Matrix, Vector, Wanted
 
@@ -48,4 +48,7 @@ def read(path: Path, wanted: Wanted | None = None, **options: object) -> Content
         raise MissingDataError(f"{path}: there is no such file")
     reader = _formats()[known].read
     what, wanted = f"a {known} file", wanted or Wanted()
-    return cast(Content, call(reader, what, path, wanted, beside=Wanted._fields, **options))
+    try:
+        return cast(Content, call(reader, what, path, wanted, beside=Wanted._fields, **options))
+    except MemoryError:
+        raise DataError(f"{path}: what it says it holds does not fit into the memory") from None

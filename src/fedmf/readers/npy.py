@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tokenize import TokenError
 from typing import cast
 
 import numpy as np
@@ -27,7 +28,7 @@ def open_array(path: Path) -> Vector:
             raise FileFormatError(f"{path}: this is no .npy file (its first bytes are others)")
     try:
         return cast(Vector, np.load(path, mmap_mode="r", allow_pickle=False))
-    except (ValueError, EOFError) as problem:
+    except (ValueError, EOFError, TokenError) as problem:  # the last: of the header's text
         if "Python objects" in str(problem):
             raise FileFormatError(
                 f"{path}: it holds Python objects, which are never loaded"

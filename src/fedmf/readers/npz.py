@@ -14,6 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
@@ -34,6 +35,11 @@ from fedmf.readers._content import (
 
 ENDINGS = (".npz",)
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
+# What zipfile and NumPy raise where a file is damaged; a RuntimeError is of a coded member.
+BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, TokenError),
+    *(OSError, EOFError, ValueError, RuntimeError),
+)
 HEADERS: dict[tuple[int, int], Callable[..., Any]] = {
     (1, 0): npy.read_array_header_1_0,
     (2, 0): npy.read_array_header_2_0,
@@ -99,7 +105,7 @@ def read(path: Path, wanted: Wanted) -> Content:
             return _content(Archive(path, file), wanted)
     except FedMFError:
         raise
-    except (zipfile.BadZipFile, zlib.error, EOFError, struct.error, ValueError) as problem:
+    except BROKEN as problem:
         raise FileFormatError(f"{path}: no whole .npz file ({one_line(problem)})") from None
 
 

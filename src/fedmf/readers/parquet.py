@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fedmf.errors import FileFormatError
+from fedmf.errors import FedMFError, FileFormatError
 from fedmf.readers import _arrow
 from fedmf.readers._content import Content, Wanted, one_line
 
@@ -24,12 +24,16 @@ def read(path: Path, wanted: Wanted) -> Content:
 
     try:
         table = pq.ParquetFile(path, memory_map=True).read()
-    except (pa.ArrowException, OSError) as problem:
+        return _arrow.content(path, table, wanted, _pandas_index(table))
+    except FedMFError:
+        raise
+    except (pa.ArrowException, OSError, ValueError) as problem:  # the last: bytes that are no text
         raise FileFormatError(f"{path}: no whole Parquet file ({one_line(problem)})") from None
-    return _arrow.content(path, table, wanted, _pandas_index(table))
 
 
 def _pandas_index(table: Any) -> list[str]:
     """Return the columns that hold pandas' index; a range index is not a column."""
-    stored = (table.schema.pandas_metadata or {}).get("index_columns", [])
-    return [name for name in stored if name in table.column_names]
+    notes = table.schema.pandas_metadata or {}
+    stored = notes.get("index_columns", []) if isinstance(notes, dict) else []
+    names: list[str] = table.column_names
+    return [name for name in names if isinstance(stored, list) and name in stored]
