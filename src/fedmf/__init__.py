@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fedmf.algorithms import Diminishing, FedMAvg, FedMGS, FedPALM
+    from fedmf.comparison import compare
     from fedmf.errors import FedMFError
     from fedmf.estimators import FederatedClustering, FederatedNMF
     from fedmf.fitting import fit, resume
@@ -33,6 +34,7 @@ _HOMES = {
     "Problem": "problem",
     "Run": "run",
     "SNCP": "penalties",
+    "compare": "comparison",
     "fit": "fitting",
     "load": "storage",
     "resume": "fitting",
@@ -52,6 +54,7 @@ __all__ = [
     "Federation",
     "Problem",
     "Run",
+    "compare",
     "fit",
     "load",
     "resume",

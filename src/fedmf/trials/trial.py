@@ -120,7 +120,8 @@ class Trial:
     def name(self) -> str:
         """A readable name; only with the key is it unique."""
         drawn, parts = self.method.get("participants"), [self.source]
-        parts += [] if self.how.pooled else [str(self.partition or "one").partition(":")[0]]
+        if not self.how.pooled and not self.data.startswith(GIVEN):  # which are dealt out already
+            parts.append(str(self.partition or "one").partition(":")[0])
         parts += [self.how.name] + ([f"m{drawn}"] if drawn else []) + [f"s{self.seed}"]
         return "-".join(parts)
 
