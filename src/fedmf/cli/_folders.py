@@ -12,6 +12,8 @@ from fedmf.errors import ParameterError
 from fedmf.files import is_temporary, write_atomically
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from fedmf.cli._data import Spread
     from fedmf.run import Run
 
@@ -42,19 +44,23 @@ def prepare(folder: Path, *, overwrite: bool) -> None:
 
 def write_clusters(folder: Path, run: Run, spread: Spread) -> None:
     """Write each sample's site and cluster, in the order of the data."""
+    frame = samples_of(spread)
+    order = np.argsort(np.concatenate(spread.places), kind="stable")
+    frame["cluster"] = np.concatenate(run.labels)[order]
+    write_atomically(folder / CLUSTERS, frame.to_csv)
+
+
+def samples_of(spread: Spread) -> pd.DataFrame:
+    """Return a frame with each sample's site, by its name or its number, in the data's order."""
     import pandas as pd
 
     sizes = [len(place) for place in spread.places]
     order = np.argsort(np.concatenate(spread.places), kind="stable")
     names: Any = spread.names or range(len(sizes))
-    columns = {
-        "site": np.repeat(np.asarray(list(names)), sizes)[order],
-        "cluster": np.concatenate(run.labels)[order],
-    }
+    site = np.repeat(np.asarray(list(names)), sizes)[order]
     samples = spread.table.samples
     index = pd.Index(samples if samples is not None else np.arange(len(order)), name="sample")
-    frame = pd.DataFrame(columns, index=index)
-    write_atomically(folder / CLUSTERS, frame.to_csv)
+    return pd.DataFrame({"site": site}, index=index)
 
 
 def is_run(folder: Path) -> bool:

@@ -24,11 +24,11 @@ LINES = 10.0  # seconds between two lines where there is no terminal
 
 
 def console(*, error: bool = False) -> Console:
-    """Return a console on the stream as it is now; 100 wide where it is no terminal."""
+    """Return a console on the stream as it is now; 110 wide where it is no terminal."""
     from rich.console import Console
 
     stream = sys.stderr if error else sys.stdout
-    width = None if stream.isatty() else 100
+    width = None if stream.isatty() else 110
     return Console(file=stream, width=width, highlight=False)
 
 
@@ -37,9 +37,12 @@ def table(title: str, headings: Sequence[str], rows: Sequence[Sequence[Any]]) ->
     from rich import box
     from rich.table import Table
 
-    drawn = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+    drawn = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, collapse_padding=True)
     for place, heading in enumerate(headings):
-        drawn.add_column(heading, justify="right" if place else "left")
+        word = max(map(len, heading.split()), default=0)
+        drawn.add_column(
+            heading, justify="right" if place else "left", no_wrap=not place, min_width=word
+        )
     for row in rows:
         drawn.add_row(*map(str, row))
     console().print(drawn)

@@ -17,7 +17,8 @@ from fedmf.blocks import stack
 from fedmf.border import as_rows, as_sites
 from fedmf.checks import check_integer
 from fedmf.comparison.lineup import SEEDS, Course, read_methods, read_seeds, trials_of
-from fedmf.comparison.outcome import RESULTS, Comparison, Facts
+from fedmf.comparison.outcome import Comparison, Facts
+from fedmf.comparison.saved import RESULTS
 from fedmf.errors import DataError, ParameterError
 from fedmf.estimators._sites import from_list, from_table, is_list_of_tables, no_ids
 from fedmf.trials import Cache, Progress, Spread, Store, Trial, run_all

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from fedmf.errors import ParameterError
-from fedmf.report.words import count, data_size, time
+from fedmf.report.words import data_size, time
 from fedmf.tables import Cell, Column, Mean, Row, Table
 from fedmf.trials import Result, Trial
 from fedmf.trials.methods import title
@@ -21,8 +23,7 @@ if TYPE_CHECKING:
 
     from fedmf.arrays import IntArray
 
-RESULTS = "results"  # the folder of the store
-PERCENT = ("accuracy", "nmi", "ari", "purity")
+CLASSES = ("accuracy", "nmi", "ari", "purity")
 
 
 class Facts(NamedTuple):
@@ -50,6 +51,24 @@ class Line(NamedTuple):
     results: list[Result]
     means: dict[str, Mean]
 
+    @property
+    def method(self) -> str:
+        """The method's short name."""
+        return str(self.results[0].trial["method"]["name"])
+
+    def values(self, name: str) -> list[float]:
+        """Return a figure of each seed, in the units of the means."""
+        if name == "stability":
+            return [self.means[name].mean]
+        scale = 100.0 if name in CLASSES else 1.0
+        return [scale * float(r.scores[name] if name in r.scores else getattr(r, name))
+                for r in self.results]  # fmt: skip
+
+
+def _reals(number: float) -> str:
+    """Return a count in thousands, millions or billions: 1.23 M."""
+    return data_size(number).removesuffix("B").strip()
+
 
 # What a table can show of a method; which of them it does depends on whether classes are known.
 COLUMNS = {
@@ -58,20 +77,20 @@ COLUMNS = {
     "nmi": Column("nmi", "NMI, %", best="high"),
     "ari": Column("ari", "ARI, %", best="high"),
     "purity": Column("purity", "purity, %", best="high"),
-    "silhouette": Column("silhouette", digits=3, best="high"),
-    "stability": Column("stability", digits=2, best="high"),
+    "silhouette": Column("silhouette", digits=3, spread=False, best="high"),
+    "stability": Column("stability", digits=2),
     "orthogonality": Column("orthogonality", show=lambda value: f"{value:.2g}", spread=False),
-    "loss": Column("loss", "error a sample", show=lambda value: f"{value:.4g}", spread=False),
+    "loss": Column("loss", "error", show=lambda value: f"{value:.4g}", spread=False),
     "smallest": Column("smallest", "smallest cluster", digits=0, spread=False),
     "largest": Column("largest", "largest cluster", digits=0, spread=False),
-    "sizes": Column("sizes", "cluster sizes"),
+    "sizes": Column("sizes", "sizes"),
     "empty": Column("empty", "empty clusters", digits=1, spread=False),
     "rounds": Column("rounds", digits=0, spread=False),
-    "uplink_reals": Column("uplink_reals", "uplink, reals", show=count, spread=False),
+    "uplink_reals": Column("uplink_reals", "uplink, reals", show=_reals, spread=False),
     "uplink_bytes": Column("uplink_bytes", "uplink", show=data_size, spread=False),
     "downlink_bytes": Column("downlink_bytes", "downlink", show=data_size, spread=False),
     "seconds": Column("seconds", "time", show=time, spread=False),
-    "raw": Column("raw_samples_sent", "raw samples sent"),
+    "raw": Column("raw_samples_sent", "raw sent"),
     "raw_samples": Column("raw_samples", digits=0, spread=False),
     "seeds": Column("seeds", digits=0),
 }
@@ -81,7 +100,7 @@ SHOWN = {
     False: ("method", "loss", "silhouette", "stability", "sizes", *COST),
 }
 QUALITY = ("silhouette", "stability", "loss", "orthogonality", "smallest", "largest", "empty")
-ALL = ("method", "seeds", *PERCENT, *QUALITY, *COST, "raw_samples", "downlink_bytes")
+ALL = ("method", "seeds", *CLASSES, *QUALITY, *COST, "raw_samples", "downlink_bytes")
 
 
 @dataclass(frozen=True)
@@ -123,7 +142,7 @@ class Comparison:
         labelled = self.facts.labelled
         names: Sequence[str] = SHOWN[labelled]
         if whole:
-            names = [name for name in ALL if labelled or name not in PERCENT]
+            names = [name for name in ALL if labelled or name not in CLASSES]
         rows = [
             Row([_cell(line, name) for name in names], apart=line.pooled) for line in self.lines
         ]
@@ -149,6 +168,12 @@ class Comparison:
                 return result.labels
         seeds = ", ".join(str(result.trial["seed"]) for result in line.results)
         raise ParameterError(f"seed must be one of {seeds}; got {seed}")
+
+    def save(self, folder: str | PathLike[str], name: str = "the samples") -> list[Path]:
+        """Write the tables and the page into a folder; return the files, the page first."""
+        from fedmf.comparison.saved import save
+
+        return save(self, Path(folder), name)
 
     def __str__(self) -> str:
         """Return the table as text."""
@@ -181,7 +206,7 @@ def _means(group: list[Result], *, pooled: bool) -> dict[str, Mean]:
     What is pooled was sent before the method began: its messages are no figures of it.
     """
     found = {name: mean for name, mean in means(group).items() if not (pooled and name in SENT)}
-    for name in PERCENT:
+    for name in CLASSES:
         if name in found:
             mean, spread, size = found[name]
             found[name] = Mean(100 * mean, 100 * spread, size)
@@ -199,7 +224,7 @@ def _cell(line: Line, name: str) -> Cell:
     if name == "raw":
         return "all" if line.pooled else any(result.raw_samples_sent for result in line.results)
     if name == "sizes":
-        return f"{line.means['smallest'].mean:,.0f} to {line.means['largest'].mean:,.0f}"
+        return f"{line.means['smallest'].mean:,.0f}-{line.means['largest'].mean:,.0f}"
     return len(line.results) if name == "seeds" else line.means.get(name)
 
 

@@ -1,0 +1,227 @@
+"""The page of a comparison: the table, how good and how dear each method is, and its course."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fedmf.arrays import Array
+from fedmf.comparison.outcome import CLASSES, COLUMNS, Comparison, Line
+from fedmf.report import (
+    Bar,
+    Bars,
+    Beside,
+    Cell,
+    Details,
+    Figure,
+    Lines,
+    Page,
+    Reference,
+    Section,
+    Series,
+    Table,
+    Text,
+)
+from fedmf.trials import Result
+
+if TYPE_CHECKING:
+    from fedmf.report.figure import Panel
+
+START = 0.5  # where round 0 stands on a scale of powers of ten
+
+
+def page_of(found: Comparison, name: str, links: Sequence[tuple[str, str]] = ()) -> Page:
+    """Return the page of a comparison on data of this name."""
+    seeds = max((len(line.results) for line in found.lines), default=0)
+    several = "" if seeds < 2 else f" Means of {seeds} seeds with their standard deviation."
+    lead = [
+        Text(f"{found.facts}.{several}"),
+        Text(
+            "Every algorithm begins with the same seed at the same point. Methods that stand apart "
+            "at the end have all samples in one place: no federation has that.",
+            note=True,
+        ),
+        *(Text(_missing(found)) for _ in [0] if found.failed or found.left),
+    ]
+    sections = [
+        Section("The methods", [_table(found, "comparison", links=links)]),
+        Section("How good, and at what cost", [_quality(found), _cost(found)]),
+        *_course(found),
+        Section("The clusters", [_sizes(found)]),
+        Section("All figures", [Details("All means", [_table(found, "means", whole=True)]),
+                                Details("Every run", [_runs(found)]), *_settings(found)]),
+    ]  # fmt: skip
+    return Page(f"Clusters of {name}", sections, lead)
+
+
+def _missing(found: Comparison) -> str:
+    told = [f"{trial.name}: {error.strip().splitlines()[-1]}" for trial, error in found.failed]
+    left = [f"{len(found.left)} runs were not begun or not ended"] if found.left else []
+    return f"Not complete: {'; '.join([*told, *left])}."
+
+
+def _table(
+    found: Comparison, key: str, *, whole: bool = False, links: Sequence[tuple[str, str]] = ()
+) -> Table:
+    """Return the table of the methods as a page shows it."""
+    table = found.table(whole=whole)
+    best = table.best()
+    rows = []
+    for place, (row, words) in enumerate(zip(table.rows, table.words(), strict=True)):
+        cells = [
+            Cell(word if cell is not None else "", _value(cell), best=(place, column) in best)
+            for column, (cell, word) in enumerate(zip(row.cells, words, strict=True))
+        ]
+        rows.append([cells[0]._replace(method=found.lines[place].method), *cells[1:]])
+    headings = ["method", *table.headings[1:]]
+    return Table(headings, rows, key=key, links=links, data=whole)
+
+
+def _value(cell: Any) -> float | None:
+    mean = getattr(cell, "mean", cell)
+    return None if isinstance(mean, str | bool) or mean is None else float(mean)
+
+
+def _quality(found: Comparison) -> Figure:
+    """Return bars of what the clusters are worth."""
+    labelled = found.facts.labelled
+    names = ("accuracy", "nmi") if labelled else ("silhouette", "stability")
+    about = (
+        "Against the classes, which no method sees."
+        if labelled
+        else "Without classes: how much nearer a sample is to its own cluster than to the next, "
+        "and how alike the clusters of two seeds are."
+    )
+    panels = [_bars(found, name, "{:.1f}" if labelled else "{:.3f}") for name in names]
+    spread = " Lines: from the smallest to the largest of the seeds."
+    return Figure("What the clusters are worth", panels, about + spread, "quality")
+
+
+def _cost(found: Comparison) -> Figure:
+    """Return bars of what it took."""
+    panels = [
+        _bars(found, "uplink_bytes", "{:.3g}", "uploaded, MB", 1e-6),
+        _bars(found, "seconds", "{:.3g}", "seconds on one core"),
+    ]
+    about = (
+        "What all sites sent, the set-up included, and how long this machine took for all of them "
+        "together. Scales of powers of ten."
+    )
+    return Figure("What it took", panels, about, "cost")
+
+
+def _bars(
+    found: Comparison, name: str, form: str, title: str | None = None, scale: float = 1.0
+) -> Bars:
+    """Return a panel with a bar for each method that has this figure."""
+    bars = []
+    for line in found.lines:
+        if name in line.means:
+            values = [scale * value for value in line.values(name)]
+            low, high = (min(values), max(values)) if len(values) > 1 else (None, None)
+            mean = scale * line.means[name].mean
+            bars.append(Bar(line.title, mean, line.method, low, high))
+    return Bars(bars, x=title or COLUMNS[name].heading, x_log=title is not None, form=form)
+
+
+def _course(found: Comparison) -> list[Section]:
+    """Return the curves of the methods that have any, and the levels of those that have none."""
+    running = [line for line in found.lines if line.results[0].curve]
+    if not running:
+        return []
+    parts = [_curves(found, running, "loss", "error a sample")]
+    if found.facts.labelled:
+        parts.insert(0, _curves(found, running, "accuracy", COLUMNS["accuracy"].heading))
+    return [Section("By round and by upload", parts)]
+
+
+def _curves(found: Comparison, running: list[Line], name: str, title: str) -> Figure:
+    """Return how a figure goes, by round and by upload."""
+    scale = 100.0 if name in CLASSES else 1.0
+    federated = [line for line in running if not line.pooled]
+    by_round = [_series(line, name, "round", scale) for line in running]
+    by_bytes = [_series(line, name, "uplink_bytes", scale) for line in federated]
+    # The error of a factorisation is that to W h, of k-means that to a centre: not to be compared.
+    others = [line for line in found.lines if line not in running and name in CLASSES]
+    levels = [Reference(line.title, line.means[name].mean, line.method) for line in others]
+    panels: list[Panel] = [
+        Lines(by_round, x="round (the start at ½)", y=title, x_log=True, references=levels),
+        Lines(by_bytes, x="uploaded, MB", y="", x_log=True, references=levels),
+    ]
+    about = "Means over the seeds, with bands from the smallest to the largest."
+    if levels:
+        about += " Level lines: methods that have no such course."
+    return Figure(f"{title.partition(',')[0].capitalize()} on the way", panels, about,
+                  f"course-{name}")  # fmt: skip
+
+
+def _series(line: Line, name: str, by: str, scale: float) -> Series:
+    """Return a method's mean curve; a run that has ended stays where it ended."""
+    rounds = np.unique(np.concatenate([_column(r, "round") for r in line.results]))
+    all_y = scale * np.stack([_at(rounds, r, name) for r in line.results])
+    x = np.maximum(rounds, START)
+    if by != "round":
+        x = np.stack([_at(rounds, r, by) for r in line.results]).mean(axis=0) / 1e6
+    mean, band = all_y.mean(axis=0), (None, None)
+    if len(all_y) > 1:
+        band = (all_y.min(axis=0), all_y.max(axis=0))
+    return Series(line.title, x, mean, *band, method=line.method)
+
+
+def _at(rounds: Array, result: Result, name: str) -> Array:
+    return np.interp(rounds, _column(result, "round"), _column(result, name))
+
+
+def _column(result: Result, name: str) -> Array:
+    return np.asarray(result.curve[name], dtype=np.float64)
+
+
+def _sizes(found: Comparison) -> Figure:
+    """Return the sizes of each method's clusters, the largest first."""
+    places = np.arange(1, found.facts.clusters + 1)
+    series = []
+    for line in found.lines:
+        sizes = np.stack([np.sort(r.scores["sizes"])[::-1] for r in line.results]).mean(axis=0)
+        series.append(Series(line.title, places, sizes, method=line.method))
+    panel = Lines(series, x="cluster, the largest first", y="samples")
+    about = "How many samples each cluster has, mean over the seeds."
+    return Figure("Sizes of the clusters", [panel], about, "sizes")
+
+
+def _runs(found: Comparison) -> Table:
+    """Return a row for each run."""
+    frame = found.frame()
+    rows = [[_shown(value) for value in row] for row in frame.itertuples(index=False)]
+    return Table(list(frame.columns), rows, key="runs", data=True, wrap=("status",))
+
+
+def _shown(value: Any) -> Any:
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+def _settings(found: Comparison) -> list[Details]:
+    """Return what every method was told, and what computed it."""
+    if not found.lines:
+        return []
+    tables = [_pairs(line.title, line.results[0].trial["method"]) for line in found.lines]
+    first = next((line for line in found.lines if line.results[0].curve), found.lines[0])
+    course = {name: value for name, value in first.results[0].trial.items()
+              if name in ("init", "cluster", "problem", "rounds", "tol", "rank")}  # fmt: skip
+    made = {**found.lines[0].results[0].machine, **found.lines[0].results[0].versions}
+    return [
+        Details("Settings", [Beside([_pairs("all algorithms", course), *tables])]),
+        Details("Versions and machine", [_pairs("computed by", made)]),
+    ]
+
+
+def _pairs(caption: str, table: dict[str, Any]) -> Table:
+    rows = [[name, _words(value)] for name, value in table.items()]
+    return Table(["setting", "value"], rows, caption=caption, sortable=False, wrap=("value",))
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_words(part)}" for name, part in value.items())
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
