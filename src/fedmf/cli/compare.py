@@ -155,8 +155,9 @@ def _finish(found: Comparison, sites: Spread, source: str, folder: Path) -> int:
         for line, words in enumerate(shown.words())
     ]  # fmt: skip
     click.echo(str(found.facts))
-    table("", shown.headings, rows)
-    _explain(found)
+    if rows:
+        table("", shown.headings, rows)
+        _explain(found)
     click.echo(f"look at  {'  '.join(map(str, files))}")
     for trial, error in found.failed:
         click.echo(f"failed: {trial.name}: {error.strip().splitlines()[-1]}", err=True)

@@ -19,8 +19,10 @@ from fedmf.checks import check_integer
 from fedmf.comparison.lineup import SEEDS, Course, read_methods, read_seeds, trials_of
 from fedmf.comparison.outcome import Comparison, Facts
 from fedmf.comparison.saved import RESULTS
+from fedmf.engine import set_up
 from fedmf.errors import DataError, ParameterError
 from fedmf.estimators._sites import from_list, from_table, is_list_of_tables, no_ids
+from fedmf.runtimes.local import LocalRuntime
 from fedmf.trials import Cache, Progress, Spread, Store, Trial, run_all
 from fedmf.trials.trial import GIVEN
 
@@ -70,13 +72,13 @@ def compare(
     progress : called with a `fedmf.trials.Progress` whenever something has happened.
     """
     rows, places = _shared_out(X, sites)
-    spread = Spread(rows, places, _classes(labels, places))
+    classes = _classes(labels, places)
     course = Course(init, rho, rounds, tol)
     with TemporaryDirectory(prefix="fedmf-") as temporary:
         folder = Path(temporary if out is None else out).expanduser()
         return compare_spread(
-            spread, n_clusters, methods, participants, seeds, course, folder,
-            workers=workers, max_seconds=max_seconds, progress=progress,
+            Spread(rows, places, classes), n_clusters, methods, participants, seeds, course,
+            folder, workers=workers, max_seconds=max_seconds, progress=progress,
         )  # fmt: skip
 
 
@@ -95,6 +97,9 @@ def compare_spread(
     how : `workers`, `max_seconds` and `progress` of `run_all`.
     """
     clusters = check_integer("n_clusters", n_clusters, minimum=1)
+    checked = as_sites(spread.rows)
+    set_up(LocalRuntime(checked.rows, checked.features))  # refuses what no method could use
+    spread = Spread(checked.rows, spread.places, spread.classes)
     sizes = [own.shape[0] for own in spread.rows]
     if clusters > sum(sizes):
         raise ParameterError(
@@ -120,10 +125,6 @@ def _shared_out(X: Any, sites: Any) -> tuple[list[Rows], IntArray]:
         found = from_list(as_sites(X).rows)
     else:
         found = from_table(as_rows(X, "X"), sites)
-    for place, own in enumerate(found.rows):
-        values = own if isinstance(own, np.ndarray) else own.data
-        if not np.isfinite(values).all():
-            raise DataError(f"site {place} holds a number that is not finite")
     return found.rows, found.places
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fedmf import recommended
-from fedmf.checks import check_integer, check_type
+from fedmf.checks import check_integer, check_real, check_type
 from fedmf.errors import InputTypeError, ParameterError
 from fedmf.plugins import with_options
 from fedmf.starts import KMeans
@@ -40,6 +40,11 @@ class Course:
     rho: float | None = None
     rounds: int | None = None
     tol: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check what would be told of by another name."""
+        if self.rho is not None:
+            check_real("rho", self.rho, minimum=0, above=True)
 
     def entries(self, sizes: Sequence[int]) -> Table:
         """Return a trial's entries for sites of these sizes."""

@@ -196,7 +196,8 @@ def titles(methods: Sequence[Mapping[str, Any]]) -> list[str]:
     for name, method in zip(plain, methods, strict=True):
         alike = [other for called, other in zip(plain, methods, strict=True) if called == name]
         differ = [key for key in method if any(other.get(key) != method[key] for other in alike)]
-        found.append(", ".join([name, *(f"{key} = {method[key]}" for key in differ)]))
+        told = {key: "default" if method[key] is None else method[key] for key in differ}
+        found.append(", ".join([name, *(f"{key} = {value}" for key, value in told.items())]))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +13,6 @@ from fedmf.comparison.outcome import CLASSES, COLUMNS, Comparison, Line
 from fedmf.report import (
     Bar,
     Bars,
-    Beside,
-    Cell,
     Details,
     Figure,
     Lines,
@@ -23,12 +22,15 @@ from fedmf.report import (
     Series,
     Table,
     Text,
+    results,
 )
+from fedmf.report.runs.settings import flat, side_by_side
 from fedmf.trials import Result
 
 if TYPE_CHECKING:
     from fedmf.report.figure import Panel
 
+COURSE = ("rank", "init", "cluster", "problem", "rounds", "tol")
 START = 0.5  # where round 0 stands on a scale of powers of ten
 
 
@@ -50,9 +52,15 @@ def page_of(found: Comparison, name: str, links: Sequence[tuple[str, str]] = ())
         Section("How good, and at what cost", [_quality(found), _cost(found)]),
         *_course(found),
         Section("The clusters", [_sizes(found)]),
-        Section("All figures", [Details("All means", [_table(found, "means", whole=True)]),
-                                Details("Every run", [_runs(found)]), *_settings(found)]),
-    ]  # fmt: skip
+        Section(
+            "All figures",
+            [
+                Details("All means", [_table(found, "means", whole=True, data=True)]),
+                Details("Every run", [_runs(found)]),
+                *_settings(found),
+            ],
+        ),
+    ]
     return Page(f"Clusters of {name}", sections, lead)
 
 
@@ -62,26 +70,10 @@ def _missing(found: Comparison) -> str:
     return f"Not complete: {'; '.join([*told, *left])}."
 
 
-def _table(
-    found: Comparison, key: str, *, whole: bool = False, links: Sequence[tuple[str, str]] = ()
-) -> Table:
+def _table(found: Comparison, key: str, *, whole: bool = False, **more: Any) -> Table:
     """Return the table of the methods as a page shows it."""
-    table = found.table(whole=whole)
-    best = table.best()
-    rows = []
-    for place, (row, words) in enumerate(zip(table.rows, table.words(), strict=True)):
-        cells = [
-            Cell(word if cell is not None else "", _value(cell), best=(place, column) in best)
-            for column, (cell, word) in enumerate(zip(row.cells, words, strict=True))
-        ]
-        rows.append([cells[0]._replace(method=found.lines[place].method), *cells[1:]])
-    headings = ["method", *table.headings[1:]]
-    return Table(headings, rows, key=key, links=links, data=whole)
-
-
-def _value(cell: Any) -> float | None:
-    mean = getattr(cell, "mean", cell)
-    return None if isinstance(mean, str | bool) or mean is None else float(mean)
+    made = results(found.table(whole=whole), [line.method for line in found.lines], key=key)
+    return replace(made, headings=["method", *made.headings[1:]], **more)
 
 
 def _quality(found: Comparison) -> Figure:
@@ -205,23 +197,11 @@ def _settings(found: Comparison) -> list[Details]:
     """Return what every method was told, and what computed it."""
     if not found.lines:
         return []
-    tables = [_pairs(line.title, line.results[0].trial["method"]) for line in found.lines]
-    first = next((line for line in found.lines if line.results[0].curve), found.lines[0])
-    course = {name: value for name, value in first.results[0].trial.items()
-              if name in ("init", "cluster", "problem", "rounds", "tol", "rank")}  # fmt: skip
-    made = {**found.lines[0].results[0].machine, **found.lines[0].results[0].versions}
-    return [
-        Details("Settings", [Beside([_pairs("all algorithms", course), *tables])]),
-        Details("Versions and machine", [_pairs("computed by", made)]),
+    first = [line.results[0] for line in found.lines]
+    entries = [
+        flat(r.trial["method"] | {name: r.trial[name] for name in COURSE if name in r.trial})
+        for r in first
     ]
-
-
-def _pairs(caption: str, table: dict[str, Any]) -> Table:
-    rows = [[name, _words(value)] for name, value in table.items()]
-    return Table(["setting", "value"], rows, caption=caption, sortable=False, wrap=("value",))
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_words(part)}" for name, part in value.items())
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    settings = side_by_side([line.title for line in found.lines], entries, "Settings")
+    made = side_by_side([""], [flat({**first[0].machine, **first[0].versions})], "Computed by")
+    return [Details("Settings", [settings]), Details("Versions and machine", [made])]

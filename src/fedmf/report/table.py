@@ -86,13 +86,13 @@ def results(
     table: tables.Table, methods: Sequence[str] = (), caption: str = "", key: str = ""
 ) -> Table:
     """Return a table of results for a page: the best in bold, a row's method by its colour."""
-    best, words = table.best(), table.words()
+    best = table.best()
     rows = [
         [
-            Cell(words[line][place], _sorted_by(cell), best=(line, place) in best)
-            for place, cell in enumerate(row.cells)
+            Cell("" if cell is None else word, _sorted_by(cell), best=(line, place) in best)
+            for place, (cell, word) in enumerate(zip(row.cells, words, strict=True))
         ]
-        for line, row in enumerate(table.rows)
+        for line, (row, words) in enumerate(zip(table.rows, table.words(), strict=True))
     ]
     for row, method in zip(rows, methods, strict=False):
         row[0] = row[0]._replace(method=method)

@@ -15,24 +15,25 @@ Entries = dict[str, str]
 def section(records: Sequence[Record]) -> Section:
     """Return the section: where there are several runs, first what tells them apart."""
     labels = [record.label for record in records]
-    settings = [_flat(record.config) for record in records]
+    settings = [flat(record.config) for record in records]
     machine = [
         {"folder": str(record.folder), "ended": record.run.status}
-        | _flat({name: record.resolved.get(name, {}) for name in ("versions", "machine")})
+        | flat({name: record.resolved.get(name, {}) for name in ("versions", "machine")})
         for record in records
     ]
-    differing = _table(labels, settings, "Settings that differ", only_differing=True)
+    whole = side_by_side(labels, settings, "All settings")
+    differing = side_by_side(labels, settings, "Settings that differ", only_differing=True)
     return Section(
         "Settings and versions",
         [
             *([differing] if len(records) > 1 and differing.rows else []),
-            Details("Settings", [_table(labels, settings, "All settings")], open=len(records) == 1),
-            Details("Versions and machine", [_table(labels, machine, "Computed by")]),
+            Details("Settings", [whole], open=len(records) == 1),
+            Details("Versions and machine", [side_by_side(labels, machine, "Computed by")]),
         ],
     )
 
 
-def _table(
+def side_by_side(
     labels: Sequence[str], entries: Sequence[Entries], caption: str, *, only_differing: bool = False
 ) -> Table:
     """Return a table with a line for each name and a column for each run."""
@@ -44,15 +45,15 @@ def _table(
     return Table(headings, rows, caption, sortable=False, wrap=headings[1:])
 
 
-def _flat(table: dict[str, Any], prefix: str = "") -> Entries:
+def flat(table: dict[str, Any], prefix: str = "") -> Entries:
     """Return the entries of nested tables with their full names."""
-    flat: Entries = {}
+    found: Entries = {}
     for name, value in table.items():
         if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{name}.")
+            found |= flat(value, f"{prefix}{name}.")
         else:
-            flat[f"{prefix}{name}"] = _plain(value)
-    return flat
+            found[f"{prefix}{name}"] = _plain(value)
+    return found
 
 
 def _plain(value: Any) -> str:
