@@ -178,13 +178,19 @@ def _summarise(run: Run, sites: Spread, settings: Settings, out: Path) -> None:
 
 
 def _clusters(run: Run, sites: Spread, path: Path) -> list[tuple[str, str]]:
-    """Return how well the clusters fit the true classes, where these are known."""
+    """Return what can be said of the clusters, and how well they fit classes that are known."""
     import numpy as np
 
-    found = np.concatenate(run.labels)
-    rows = [("clusters", f"{len(np.unique(found))} of {run.goal.rank} in use, in {path}")]
-    if sites.classes is not None:
-        from fedmf.clustering.metrics import accuracy
+    from fedmf.clustering.metrics import accuracy, nmi, summary
 
-        rows.append(("accuracy", f"{accuracy(sites.classes, found):.1%} against the labels"))
+    told, found = summary(run), np.concatenate(run.labels)
+    used = [size for size in told["sizes"] if size]
+    rows = [
+        ("clusters", f"{len(used)} of {run.goal.rank} in use, of {min(used):,} to {max(used):,} "
+                     f"samples, in {path}"),
+        ("overlap", f"{told['orthogonality']:.2g}; 0 where every sample has one cluster"),
+    ]  # fmt: skip
+    if sites.classes is not None:
+        matched, shared = accuracy(sites.classes, found), nmi(sites.classes, found)
+        rows.append(("accuracy", f"{matched:.1%} against the labels, NMI {shared:.1%}"))
     return rows

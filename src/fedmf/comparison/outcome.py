@@ -36,9 +36,11 @@ class Facts(NamedTuple):
 
     def __str__(self) -> str:
         """Say it in a line."""
-        sizes = self.sizes
+        count, least, most = len(self.sizes), min(self.sizes), max(self.sizes)
+        each = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        sites = "one site" if count == 1 else f"{count:,} sites of {each}"
         return (
-            f"{sum(sizes):,} samples at {len(sizes):,} sites of {min(sizes):,} to {max(sizes):,}, "
+            f"{sum(self.sizes):,} samples at {sites}, "
             f"{self.features:,} features, {self.clusters} clusters"
         )
 
