@@ -1,5 +1,7 @@
 """All methods on one federation: what is run, what comes out, what is kept."""
 
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -129,10 +131,13 @@ class TestCompare:
         before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.json")}
         assert len(before) == 2 * len(METHODS)
         seen = []
+        for process in (2**22 + 1, os.getpid()):  # one that was killed, and one at work
+            (folder / f".data-{process}-x").mkdir()
         again = fedmf.compare(X, 3, ids, classes, out=folder, progress=seen.append, **HOW)
         assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.json")} == before
         assert str(again) == str(found)
         assert not [event for event in seen if event.event]
+        (folder / f".data-{os.getpid()}-x").rmdir()
         assert [path.name for path in folder.iterdir()] == ["results"]  # no copy of the data stays
 
     def test_without_classes_they_are_judged_by_themselves(self):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from fedmf.trials.trial import GIVEN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+COPY = ".data-"  # and the process: the data, dealt out, while methods run on them
 Methods = Sequence[str | Mapping[str, Any]]
 Folder = str | os.PathLike[str]
 
@@ -148,8 +150,22 @@ def _placed(spread: Spread, folder: Path) -> Iterator[tuple[dict[bool, str], Pat
     """Give the names of the data, by whether they are pooled, and a folder for them meanwhile."""
     data = {False: GIVEN + digest_of(spread), True: GIVEN + digest_of(pooled(spread))}
     folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=".data-", dir=folder) as cache:
+    for left in folder.glob(f"{COPY}*"):
+        if not _is_running(left.name.split("-")[1]):
+            rmtree(left, ignore_errors=True)
+    with TemporaryDirectory(prefix=f"{COPY}{os.getpid()}-", dir=folder) as cache:
         yield data, Path(cache)
+
+
+def _is_running(process: str) -> bool:
+    """Whether there is a process of this number."""
+    try:
+        os.kill(int(process), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except PermissionError:  # it is somebody else's
+        return True
+    return True
 
 
 def _put(cache: Path, trials: Sequence[Trial], data: Mapping[bool, str], spread: Spread) -> None:

@@ -94,8 +94,8 @@ def _quality(found: Comparison) -> Figure:
 def _cost(found: Comparison) -> Figure:
     """Return bars of what it took."""
     panels = [
-        _bars(found, "uplink_bytes", "{:.3g}", "uploaded, MB", 1e-6),
-        _bars(found, "seconds", "{:.3g}", "seconds on one core"),
+        _bars(found, "uplink_bytes", "{:,.4g}", "uploaded, MB", 1e-6),
+        _bars(found, "seconds", "{:,.4g}", "seconds on one core"),
     ]
     about = (
         "What all sites sent, the set-up included, and how long this machine took for all of them "
