@@ -1,3 +1,6 @@
+import struct
+import zlib
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -76,6 +79,71 @@ def test_largest_classes_take_ties_by_name():
     labels = np.array(["b", "a", "c", "c", "d"])
     assert largest_classes(labels, 2).tolist() == [False, True, True, True, False]
     assert largest_classes(labels, None).all()
+
+
+def element(kind, data):
+    """Return a big-endian element of a MATLAB file, in the short form where it fits."""
+    if len(data) <= 4:
+        return struct.pack(">HH", len(data), kind) + data.ljust(4, b"\0")
+    return struct.pack(">II", kind, len(data)) + data + bytes(-len(data) % 8)
+
+
+def matrix(name, shape, flags, *parts):
+    about = element(6, struct.pack(">II", flags, 0)), element(5, struct.pack(">ii", *shape))
+    return element(14, b"".join([*about, element(1, name), *parts]))
+
+
+def mat_file(*elements, version=0x0100, order=b"MI"):
+    header = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack(">H", version) + order
+    return header + b"".join(elements)
+
+
+TEXT = matrix(b"note", (1, 2), 4, element(4, b"ab"))
+DENSE = matrix(b"fea", (3, 2), 6, element(2, bytes([1, 0, 2, 0, 3, 0])))  # doubles, kept as bytes
+FEW = matrix(b"fea", (3, 2), 5, element(5, struct.pack(">iii", 0, 2, 1)),
+             element(5, struct.pack(">iii", 0, 2, 3)), element(2, b"\1\2\3"))  # fmt: skip
+CLASSES = matrix(b"gnd", (3, 1), 6, element(2, b"\4\4\7"))
+
+
+@pytest.mark.parametrize("fea", [DENSE, FEW], ids=["dense", "sparse"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_mat_file_byte_by_byte(fea, packed, tmp_path):
+    """Of the other byte order, with numbers stored in fewer bytes, as MATLAB does."""
+    parts = [TEXT, fea, CLASSES]
+    if packed:
+        parts = [struct.pack(">II", 15, len(data)) + data for data in map(zlib.compress, parts)]
+    (tmp_path / "TDT2.mat").write_bytes(mat_file(*parts))
+    table = datasets.load("tdt2", data_dir=tmp_path, features=None)
+    assert table.X.toarray().tolist() == [[1, 0], [0, 3], [2, 0]]
+    assert table.X.dtype == np.float64
+    assert table.labels.tolist() == [4, 4, 7]
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        (mat_file(version=0x0200), "its version is 0x0200; save it with -v7"),
+        (mat_file(order=b"??"), "its header is not that of version 5 to 7.2"),
+        (mat_file(FEW[:-8], CLASSES), "no whole MATLAB file"),
+        (mat_file(DENSE, CLASSES[:-9]), "it is cut short"),
+        (mat_file(DENSE, matrix(b"gnd", (3, 1), 0x0806, b"")), "gnd is complex"),
+        (mat_file(DENSE, matrix(b"gnd", (3, 1), 1, b"")), "gnd is no matrix of real numbers"),
+        (mat_file(FEW.replace(b"\0\0\0\1\0\0\0\0", b"\0\0\0\7\0\0\0\0"), CLASSES), "indices"),
+        (mat_file(TEXT, DENSE), "fea and gnd are not both there"),
+        (
+            mat_file(
+                DENSE, matrix(b"gnd", (3, 1), 6, element(7, struct.pack(">fff", 1, 2, np.inf)))
+            ),
+            "not all counts and categories are finite numbers",
+        ),
+    ],
+)
+def test_a_mat_file_that_cannot_be_used(held, said, tmp_path):
+    (tmp_path / "TDT2.mat").write_bytes(held)
+    with pytest.raises(FileFormatError, match=r"TDT2\.mat: ") as error:
+        datasets.load("tdt2", data_dir=tmp_path)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_errors(tmp_path, counts):

@@ -9,6 +9,7 @@ samples was never published, so the samples are not the paper's.
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ def _classes(path: Path) -> dict[str, str]:
 
     try:
         table = pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False)
-    except (OSError, EOFError, ValueError) as problem:
+    except (OSError, EOFError, ValueError, zlib.error) as problem:
         raise FileFormatError(f"{path}: cannot be read ({one_line(problem)})") from None
     column = next((name for name in TYPE_COLUMNS if name in table.columns), None)
     if column is None or "sample" not in table.columns:

@@ -7,19 +7,18 @@ TF-IDF with documents of unit length is a choice of the user's (`weighting="tfid
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from fedmf import readers
 from fedmf.datasets import _folder
+from fedmf.datasets import _mat as _mat5
 from fedmf.datasets._card import Card, Remote
 from fedmf.datasets._select import largest_classes, top_features
 from fedmf.datasets._table import Table
 from fedmf.errors import FileFormatError, ParameterError
 from fedmf.readers import Vector, Wanted
-from fedmf.readers._content import one_line
 
 CARD = Card(
     name="tdt2",
@@ -79,16 +78,13 @@ def _npz(path: Path) -> tuple[sparse.csr_matrix, Vector]:
 
 def _mat(path: Path) -> tuple[sparse.csr_matrix, Vector]:
     """Read the MATLAB file: fea, documents x words, and gnd, the category from 1."""
-    from scipy.io import loadmat
-
-    try:
-        held: dict[str, Any] = loadmat(path, variable_names=["fea", "gnd"])
-    except Exception as problem:  # noqa: BLE001 - SciPy raises whatever a damaged file provokes
-        raise FileFormatError(f"{path}: no whole MATLAB file ({one_line(problem)})") from None
-    if not {"fea", "gnd"} <= held.keys():
+    held = _mat5.read(path, ("fea", "gnd"))
+    if len(held) < 2:
         raise FileFormatError(f"{path}: the variables fea and gnd are not both there")
-    X, labels = sparse.csr_matrix(held["fea"], dtype=np.float64), held["gnd"].ravel()
+    X, labels = sparse.csr_matrix(held["fea"], dtype=np.float64), np.ravel(held["gnd"])
     if X.shape[0] != labels.size:
         raise FileFormatError(f"{path}: {X.shape[0]} documents, but {labels.size} labels")
-    X.sort_indices()
+    if not (np.isfinite(X.data).all() and (np.abs(labels) < 2**31).all()):
+        raise FileFormatError(f"{path}: not all counts and categories are finite numbers")
+    X.sum_duplicates()
     return X, labels.astype(np.int64)
