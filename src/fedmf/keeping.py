@@ -12,6 +12,7 @@ from fedmf.private import gather
 from fedmf.run import Run, row
 from fedmf.runtimes.local import LocalRuntime
 from fedmf.stopping import Ending
+from fedmf.terms import site_terms
 
 Folder: TypeAlias = str | PathLike[str]
 
@@ -47,13 +48,21 @@ class LocalKeeper:
         return self.run
 
     def interrupted(self) -> Run:
-        """Return the run as of its last complete round, after Ctrl-C."""
+        """Return the run as of its last complete round, after Ctrl-C: at once, without `terms`."""
         s = self._done[0].round
-        return self.finish(Ending(False, f"stopped by the user after round {s}; resume goes on"))
+        self._complete(Ending(False, f"stopped by the user after round {s}; resume goes on"))
+        return self._save()
 
     def finish(self, ending: Ending) -> Run:
         """Return the run, ended for this reason."""
         self._complete(ending)
+        run, hosts = self.run, self._runtime.hosts
+        H = [host.private.H for host in hosts]
+        run.terms = site_terms(run.goal, [host.data for host in hosts], run.W, H)
+        return self._save()
+
+    def _save(self) -> Run:
+        """Save the run where it has a folder."""
         if self._folder is not None:
             self.run.save(self._folder)
         return self.run
@@ -65,6 +74,7 @@ class LocalKeeper:
         del run.rows[position.round :]
         run.position, run.private = position, gather(privates)
         run.converged, run.status = ending
+        run.terms = None
 
 
 class Looker:

@@ -62,6 +62,7 @@ class Run:
     penalty: PenaltySchedule | None = None
     fingerprints: Array = field(default_factory=lambda: np.full(1, np.nan))  # (P,), where known
     features: tuple[str, ...] | None = None
+    terms: Array | None = None  # (P, 3), each site's of F at the end, where all are in one process
     notes: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property

@@ -114,6 +114,7 @@ def unpack(
         fingerprints=tensors["fingerprints"],
         rows=rows,
         ledger=ledger,
+        terms=tensors.get("terms"),
         features=None if state["features"] is None else tuple(state["features"]),
         **state["run"],
     )
@@ -170,6 +171,8 @@ def _tensors(run: Run) -> Tensors:
     own = {} if run.private is None else arrays(run.private)  # without, it stays at the sites
     private = {f"private.{name}": value for name, value in own.items()}
     others = {name: getattr(run, name) for name in ("figures", "fingerprints")}
+    if run.terms is not None:
+        others["terms"] = run.terms
     return {**others, "participants": run.position.participants, **server, **private}
 
 

@@ -3,11 +3,12 @@
 import re
 from base64 import b64encode
 from hashlib import sha256
+from html import escape
 from urllib.parse import unquote
 
 import pytest
 
-from fedmf.report import Page, Section, Text, palette
+from fedmf.report import Bar, Bars, Figure, Page, Section, Text, palette
 from report import samples
 
 
@@ -81,3 +82,11 @@ def test_a_contents_list_stands_above_more_than_three_sections(html):
 def test_it_is_written_whole(tmp_path):
     page = Page("Short", [Section("One", [Text("word")])])
     assert page.write(tmp_path / "deep" / "page.html").read_text("utf-8") == page.html()
+
+
+def test_texts_of_a_figure_stay_as_they_are():
+    words = ["0.0025", "#d55e00", "url(#clip)", 'id="x"']
+    bars = [Bar(word, 0.0025) for word in words]
+    html = Page("", [Section("", [Figure("", [Bars(bars, form="{}")])])]).html()
+    for word in words:
+        assert f">{escape(word, quote=False)}</text>" in html

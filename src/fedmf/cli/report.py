@@ -10,10 +10,18 @@ import click
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--out", metavar="FILE", help="The page  [default: report.html, in RUN if it is one]")
-def command(runs: tuple[str, ...], out: str | None) -> None:
-    """Write a page of runs: objective by round and by communication, sites, settings, versions.
+@click.option(
+    "--map",
+    "kind",
+    type=click.Choice(["tsne", "pca"]),
+    default="tsne",
+    show_default=True,
+    help="How samples are placed on the maps: t-SNE, or PCA, which takes no time.",
+)
+def command(runs: tuple[str, ...], out: str | None, kind: str) -> None:
+    """Write a page of runs: convergence, communication, sites, clusters, settings, versions.
 
-    The page is one file that needs no network.
+    The page is one file that needs no network. Several runs stand side by side.
 
     \b
     Example
@@ -26,5 +34,5 @@ def command(runs: tuple[str, ...], out: str | None) -> None:
     folders = [Path(run).expanduser() for run in runs]
     alone = folders[0] / PAGE if len(folders) == 1 else Path(PAGE)
     with working("drawing"):
-        target = write_page(folders, alone if out is None else Path(out).expanduser())
+        target = write_page(folders, alone if out is None else Path(out).expanduser(), kind)
     click.echo(target)

@@ -51,8 +51,11 @@ def write_figure(figure: Figure, path: Path) -> Path:
     return draw.write_figure(figure, path)
 
 
-def write_page(folders: Sequence[Path], target: Path) -> Path:
-    """Write the page of the runs in these folders; return its path."""
+def write_page(folders: Sequence[Path], target: Path, kind: str = "tsne") -> Path:
+    """Write the page of the runs in these folders; return its path.
+
+    `kind` is that of the maps of samples: "tsne" (t-SNE), or "pca", which takes no time.
+    """
     from fedmf.report.runs import page_of
 
-    return page_of(folders).write(target)
+    return page_of(folders, kind).write(target)

@@ -208,10 +208,15 @@ def _scatter(panel: Scatter, axes: Axes, looks: dict[str, Look]) -> None:
 
 
 def _number(axes: Axes, text: str, place: tuple[float, float]) -> None:
-    axes.annotate(text, place, ha="center", va="center", fontsize=TEXT, fontweight="bold",
-                  color=palette.INK.light,
-                  bbox={"boxstyle": "round,pad=0.15", "facecolor": palette.GROUND.light,
-                        "edgecolor": palette.LINE.light, "linewidth": 0.6})  # fmt: skip
+    """Write a number a little above a place, so that it does not hide it."""
+    box = {
+        "boxstyle": "round,pad=0.1",
+        "facecolor": palette.GROUND.light,
+        "linewidth": 0,
+        "alpha": 0.7,
+    }
+    axes.annotate(text, place, (0, 6), textcoords="offset points", ha="center", fontsize=TEXT,
+                  fontweight="bold", color=palette.INK.light, bbox=box)  # fmt: skip
 
 
 def _middle(points: Any) -> Any:

@@ -113,7 +113,7 @@ class Lines:
     def said(self) -> str:
         """Describe the panel in words."""
         ends = [
-            f"{one.name} from {one.y[0]:.4g} to {one.y[-1]:.4g}"
+            f"{one.name} from {one.y[0]:.4g} to {one.y[-1]:.4g}".strip()
             for one in self.series
             if len(one.y) and not one.faint
         ]

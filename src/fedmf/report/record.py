@@ -34,6 +34,7 @@ class Record:
     config: dict[str, Any]
     resolved: dict[str, Any]
     label: str = ""
+    series: str = ""  # the label where there are several runs, none where one is alone
 
     @property
     def method(self) -> str:
@@ -47,7 +48,11 @@ class Record:
     @property
     def uploaded(self) -> Array:
         """Bytes uploaded after each round, those before round 1 included."""
-        return self.run.ledger.first()["uplink_bytes"] + np.cumsum(self.column("uplink_bytes"))
+        return self.sent("uplink_bytes")[1:]
+
+    def sent(self, name: str) -> Array:
+        """Return a count of the ledger in all, before round 1 and after each round."""
+        return np.cumsum(np.append(self.run.ledger.first()[name], self.column(name)))
 
     @property
     def turns(self) -> IntArray:
@@ -71,12 +76,16 @@ def read(folder: Path) -> Record:
 def read_all(folders: Sequence[Path]) -> list[Record]:
     """Read several runs; where two would be called the same, their folders tell them apart."""
     records = [read(folder) for folder in folders]
+    if len(records) == 1:
+        return records
     labels = [record.label for record in records]
-    return [
-        replace(record, label=f"{record.label} ({record.folder.name})")
-        if labels.count(record.label) > 1
-        else record
+    called = [
+        f"{record.label} ({record.folder.name})" if labels.count(record.label) > 1 else record.label
         for record in records
+    ]
+    return [
+        replace(record, label=name, series=name)
+        for record, name in zip(records, called, strict=True)
     ]
 
 

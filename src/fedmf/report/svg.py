@@ -23,6 +23,7 @@ DROPPED = (
     r"<defs>\s*</defs>",
 )
 FONT = re.compile(r"(?:(bold|\d+) )?([\d.]+)px .*")
+TAG = re.compile(r"<[^>]*>")
 REFERENCE = re.compile(r'(url\(#|href="#)([^)"]+)')
 MARK = re.compile(r'<use (href="[^"]*") (x="[^"]*" y="[^"]*") ?([^/]*)/>')
 
@@ -36,7 +37,7 @@ def inline(panel: Panel, looks: dict[str, Look], prefix: str, title: str) -> str
     opening = re.search(r"<svg [^>]*(viewBox=\"[^\"]*\")[^>]*>", text)
     if opening is None:
         raise ValueError("matplotlib wrote no <svg> element")
-    inner = _short(_coloured(_named(text[opening.end() :].replace("xlink:href", "href"), prefix)))
+    inner = _inside(text[opening.end() :], prefix)
     return (
         f'<svg {opening[1]} role="img" aria-labelledby="{prefix}-t {prefix}-d"'
         f' stroke-linejoin="round"><title id="{prefix}-t">{escape(title)}</title>'
@@ -44,31 +45,36 @@ def inline(panel: Panel, looks: dict[str, Look], prefix: str, title: str) -> str
     )
 
 
-def _named(text: str, prefix: str) -> str:
-    """Leave the identifiers that are used, and give them short names that no other panel has."""
+def _inside(text: str, prefix: str) -> str:
+    """Return what is inside the element; only tags are changed, never the texts between them."""
     for pattern in DROPPED:
         text = re.sub(pattern, "", text, flags=re.DOTALL)
-    used = dict.fromkeys(found[1] for found in REFERENCE.findall(text))
+    text = TAG.sub(lambda found: found[0].replace("xlink:href", "href"), text)
+    tags = "".join(TAG.findall(text))
+    used = dict.fromkeys(found[1] for found in REFERENCE.findall(tags))
     names = {name: f"{prefix}-{place}" for place, name in enumerate(used)}
-    text = re.sub(r' id="([^"]*)"', lambda m: f' id="{names[m[1]]}"' if m[1] in names else "", text)
-    return REFERENCE.sub(lambda m: m[1] + names[m[2]], text)
-
-
-def _coloured(text: str) -> str:
-    """Turn styles into attributes and colours into variables."""
-    names = {colour.light: name for name, colour in variables().items()}
-    text = re.sub(r'style="([^"]*)"', lambda found: _attributes(found[1]), text)
-    return re.sub(r"#[0-9a-f]{6}\b", lambda found: _variable(found[0], names), text)
-
-
-def _short(text: str) -> str:
-    """Cut numbers and white space, and say once what many marks have in common."""
-    text = re.sub(
-        r"-?\d+\.\d+", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), text
-    )
-    text = re.sub(r'\bd="([^"]*)"', lambda found: f'd="{_path(found[1])}"', text)
+    text = TAG.sub(lambda found: _short(_coloured(_named(found[0], names))), text)
     text = re.sub(r"\s*\n\s*", "\n", text).rstrip()
     return re.sub(r"(?:<use [^>]*/>\s*){3,}", lambda found: _marks(found[0]), text)
+
+
+def _named(tag: str, names: dict[str, str]) -> str:
+    """Leave the identifiers that are used, and give them short names that no other panel has."""
+    tag = re.sub(r' id="([^"]*)"', lambda m: f' id="{names[m[1]]}"' if m[1] in names else "", tag)
+    return REFERENCE.sub(lambda m: m[1] + names[m[2]], tag)
+
+
+def _coloured(tag: str) -> str:
+    """Turn styles into attributes and colours into variables."""
+    names = {colour.light: name for name, colour in variables().items()}
+    tag = re.sub(r'style="([^"]*)"', lambda found: _attributes(found[1]), tag)
+    return re.sub(r"#[0-9a-f]{6}\b", lambda found: _variable(found[0], names), tag)
+
+
+def _short(tag: str) -> str:
+    """Cut numbers to a hundredth and white space to what is needed."""
+    tag = re.sub(r"-?\d+\.\d+", lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), tag)
+    return re.sub(r'\bd="([^"]*)"', lambda m: f'd="{_path(m[1])}"', tag)
 
 
 def _path(path: str) -> str:

@@ -8,22 +8,27 @@ from pathlib import Path
 from fedmf.errors import ParameterError
 from fedmf.report.page import Page, Text
 from fedmf.report.record import Record, read_all
-from fedmf.report.runs import convergence, glance, settings, sites
-
-SECTIONS = (glance, convergence, sites, settings)
+from fedmf.report.runs import clusters, communication, convergence, glance, settings, sites
 
 
-def page_of(folders: Sequence[Path]) -> Page:
-    """Return the page of the runs in these folders."""
+def page_of(folders: Sequence[Path], kind: str = "tsne") -> Page:
+    """Return the page of the runs in these folders, with maps of this kind (see `plane`)."""
     if not folders:
         raise ParameterError("a report needs at least one run")
-    return page(read_all(folders))
+    return page(read_all(folders), kind)
 
 
-def page(records: Sequence[Record]) -> Page:
+def page(records: Sequence[Record], kind: str = "tsne") -> Page:
     """Return the page of these runs."""
-    made = (part.section(records) for part in SECTIONS)
-    return Page(_title(records), [one for one in made if one is not None], [Text(_about(records))])
+    sections = [
+        glance.section(records),
+        convergence.section(records),
+        communication.section(records),
+        sites.section(records),
+        clusters.section(records, kind),
+        settings.section(records),
+    ]
+    return Page(_title(records), sections, [Text(_about(records))])
 
 
 def _title(records: Sequence[Record]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -38,7 +37,7 @@ def progress(records: Sequence[Record], objectives: Sequence[Array] | None = Non
     panels = [
         Lines(
             [
-                _thinned(Series(record.label, x, F, method=record.method))
+                thinned(record.series, x, F, record.method)
                 for record, x, F in zip(records, xs, values, strict=True)
             ],
             x=name,
@@ -65,10 +64,8 @@ def settling(records: Sequence[Record]) -> Figure:
     ]
     if any(map(penalty_grows, records)):
         grown = [
-            _thinned(
-                Series(r.label, r.column("round"), r.column("rho"), method=r.method, step=True)
-            )
-            for r in records
+            thinned(one.series, one.column("round"), one.column("rho"), one.method, step=True)
+            for one in records
         ]
         panels.append(Lines(grown, y="penalty, relative", y_log=True))
     caption = "How far F still moved in each round: the running median in front, each round behind."
@@ -80,9 +77,10 @@ def _changes(record: Record) -> list[Series]:
     change = record.column("change")
     moved = change > 0
     s, change = record.column("round")[moved], change[moved]
-    behind = Series(record.label, s, change, method=record.method, faint=True)
-    front = Series(record.label, s, running_median(change), method=record.method)
-    return [_thinned(behind), _thinned(front)]
+    return [
+        thinned(record.series, s, change, record.method, faint=True),
+        thinned(record.series, s, running_median(change), record.method),
+    ]
 
 
 def running_median(values: Array) -> Array:
@@ -91,10 +89,12 @@ def running_median(values: Array) -> Array:
     return np.array([np.median(values[max(0, i - REACH) : i + REACH + 1]) for i in places])
 
 
-def _thinned(one: Series) -> Series:
-    """Return a series with no more points than can be seen."""
-    kept = thin(len(one.x))
-    return replace(one, x=one.x[kept], y=one.y[kept])
+def thinned(
+    name: str, x: Array, y: Array, method: str, *, step: bool = False, faint: bool = False
+) -> Series:
+    """Return a line with no more points than can be seen."""
+    kept = thin(len(x))
+    return Series(name, x[kept], y[kept], method=method, step=step, faint=faint)
 
 
 def thin(count: int) -> IntArray:

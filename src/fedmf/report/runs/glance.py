@@ -23,7 +23,7 @@ GREW = "F has the penalty of its round, which grew: a later F may be the larger 
 def section(records: Sequence[Record]) -> Section:
     """Return the section."""
     notes = [COUNTED, *([GREW] if any(map(penalty_grows, records)) else [])]
-    table = Table(HEADINGS, [_line(record) for record in records], key="runs", data=True)
+    table = Table(HEADINGS, [_line(record) for record in records], "All runs", "runs", data=True)
     return Section("At a glance", [table, Text(" ".join(notes), note=True)])
 
 
