@@ -59,7 +59,7 @@ class Caller:
 
     def __init__(self, kit: Kit) -> None:
         credentials = grpc.ssl_channel_credentials(*kit.secrets)
-        self.address, self._kit = f"{kit.host}:{kit.port}", kit
+        self.address, self._kit, self._is_closed = f"{kit.host}:{kit.port}", kit, False
         self._about = {"version": version("fedmf"), "protocol": PROTOCOL, "name": kit.name,
                        "process": secrets.token_hex(8)}  # fmt: skip
         self._channel = grpc.secure_channel(self.address, credentials, LIMITS + RECONNECT)
@@ -72,6 +72,10 @@ class Caller:
             return unpack(call(pack(Frame(header, frame.body)), timeout=timeout))
         except grpc.RpcError as error:
             raise self._told(error) from None
+        except ValueError:  # gRPC's word for a channel that is closed
+            if not self._is_closed:
+                raise
+            raise UnreachableError(f"the connection to {self.address} is closed") from None
 
     def _told(self, error: Any) -> FedMFError:
         """Return the error in one line."""
@@ -83,6 +87,7 @@ class Caller:
 
     def close(self) -> None:
         """Hang up."""
+        self._is_closed = True
         self._channel.close()
 
 
