@@ -1,10 +1,12 @@
 """A federation of real processes on loopback, each with its own certificate, stopped by pid."""
 
+import os
 import socket
 import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 from safetensors.numpy import load_file
@@ -16,6 +18,7 @@ from fedmf.network.link import UnreachableError
 NAMES = ("north", "east", "south")
 SIZES = (40, 12, 25)
 FEATURES, RANK = 8, 3
+CHILD = ("--child",)
 
 
 def free_port():
@@ -53,23 +56,35 @@ class Real:
         for name, rows in data.items():
             np.save(folder / f"{name}.npy", rows)
 
-    def start(self, name):
-        """Start the server or a site, without a supervisor: it ends when its input does."""
+    def start(self, name, *, supervised=False, **environment):
+        """Start the server or a site; without a supervisor it ends when its input does."""
         words = ["server", self.kits / name]
         if name != "server":
             words = ["site", self.kits / name, "--data", self.folder / f"{name}.npy"]
         with (self.folder / f"{name}.out").open("ab") as out:
             self.processes[name] = subprocess.Popen(
-                [sys.executable, "-m", "fedmf", *map(str, words), "--child"],
-                stdin=subprocess.PIPE, stdout=out, stderr=out,
+                [sys.executable, "-m", "fedmf", *map(str, words), *(() if supervised else CHILD)],
+                stdin=subprocess.DEVNULL if supervised else subprocess.PIPE,
+                stdout=out, stderr=out, env={**os.environ, **environment},
             )  # fmt: skip
 
     def stop(self, name):
-        """Kill one process, whatever it is doing."""
+        """Kill one process, whatever it is doing; a supervisor ends its child and itself."""
         process = self.processes.pop(name)
-        process.stdin.close()
-        process.kill()
+        if process.stdin is None:
+            process.terminate()
+        else:
+            process.stdin.close()
+            process.kill()
         process.wait()
+
+    def pid(self, name):
+        """Return the number of the process that works: the supervisor's child, if there is one."""
+        process = self.processes[name]
+        if process.stdin is not None:
+            return process.pid
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        return int(children[0]) if children else None
 
     def is_complete(self):
         """Whether the server has heard of every site."""
@@ -96,12 +111,12 @@ class Real:
 
 
 @contextmanager
-def running(folder, data):
+def running(folder, data, **options):
     """Give a federation whose server and sites run."""
     real = Real(folder, data)
     try:
         for name in ("server", *data):
-            real.start(name)
+            real.start(name, **options)
         until(real.is_complete, seconds=30 + 5 * len(data))
         yield real
     finally:

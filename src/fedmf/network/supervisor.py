@@ -22,7 +22,7 @@ from fedmf.errors import ParameterError
 
 DONE, FAILED, MISTAKE = 0, 1, 2
 NAPS = (0.1, 10.0)  # seconds before the child is started again: at first, at most
-LONG = 30.0  # a child that lived as long was no failure from the start
+LONG = 5.0  # a child that lived as long was no failure from the start
 PATIENCE = 20.0  # seconds in which a child ends when asked to
 log = logging.getLogger("fedmf.supervisor")
 
