@@ -111,9 +111,10 @@ class Real:
 
 
 @contextmanager
-def running(folder, data, **options):
+def running(folder, data, prepare=lambda _: None, **options):
     """Give a federation whose server and sites run."""
     real = Real(folder, data)
+    prepare(real)
     try:
         for name in ("server", *data):
             real.start(name, **options)

@@ -47,6 +47,18 @@ def test_gradient_sharing_goes_on_exactly(tmp_path):
     assert any("went on without east" in line for line in rig.said)
 
 
+@pytest.mark.parametrize("algorithm", [MGS, MAVG], ids=["fedmgs", "fedmavg"])
+def test_a_site_that_was_away_for_long_comes_back(algorithm, tmp_path):
+    run, runtime, rig = played(
+        tmp_path, algorithm, gone("east", *range(2, 38)), {"deadline": 0.01}, rounds=40
+    )
+    assert run.history["missing"].tolist() == [[]] + [[1]] * 36 + [[]] * 3
+    fit = [np.sum((site.data.rows.T - run.W @ private.H) ** 2)
+           for site, private in zip(rig.sites, rig.private(runtime), strict=True)]  # fmt: skip
+    told = run.algorithm.parts(run.goal, run.position.server).loss
+    np.testing.assert_allclose(told, sum(fit), rtol=1e-10)
+
+
 def test_a_round_without_a_site_is_the_round_of_the_others(tmp_path, monkeypatch):
     """That of a run in one process in which the others were drawn."""
     monkeypatch.setattr("fedmf.runtimes.local.COHORT_BYTES", 0)
@@ -156,6 +168,7 @@ def test_a_late_answer_is_used_by_rule(tmp_path):
         G1, G2 = sums(rig, runtime)
     assert run.history["missing"].tolist()[:3] == [[], [1], [1]]
     assert sum("used a late answer of east" in line for line in rig.said) == 1
+    assert [sites for sites in run.history["late"] if sites] == [[1]]
     near(run.position.server.G1, G1)
     near(run.position.server.G2, G2)
 

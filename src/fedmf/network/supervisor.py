@@ -32,8 +32,8 @@ def supervise(command: Sequence[str]) -> int:
     stop, nap = stopping(), NAPS[0]
     while True:
         started = monotonic()
-        child = subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603 - our own
-        status = _watched(child, stop)
+        with subprocess.Popen(command, stdin=subprocess.PIPE) as child:  # noqa: S603 - our own
+            status = _watched(child, stop)
         if stop.is_set() or status in (DONE, MISTAKE):
             return DONE if stop.is_set() else status
         nap = NAPS[0] if monotonic() - started > LONG else min(2 * nap, NAPS[1])
