@@ -31,16 +31,14 @@ def secret(folder: Path, name: str) -> bytes:
 
 def check_identity(folder: Path, wanted: str) -> None:
     """Refuse a kit whose certificate is another's, another authority's, or not valid now."""
-    authority, own = (_certificate(folder, name) for name in ("ca.pem", "certificate.pem"))
+    authorities, (own, *_) = (_certificates(folder, name) for name in ("ca.pem", "certificate.pem"))
     path = folder / "certificate.pem"
     names = own.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
     name = names[0].value if names else ""
     if name != wanted:
         raise RefusedError(f"{path} is the certificate of {name!r}, and this is {wanted!r}")
-    try:
-        own.verify_directly_issued_by(authority)
-    except (ValueError, TypeError, InvalidSignature):
-        raise RefusedError(f"{path} was not made by the authority in {folder / 'ca.pem'}") from None
+    if not any(_made_by(authority, own) for authority in authorities):
+        raise RefusedError(f"{path} was not made by the authority in {folder / 'ca.pem'}")
     if _public(folder) != _spki(own):
         raise RefusedError(f"{folder / 'key.pem'} is not the key of {path}")
     _check_dates(own, path)
@@ -56,9 +54,18 @@ def _check_dates(own: x509.Certificate, path: Path) -> None:
         log.warning("%s is valid until %s: have new kits made", path, f"{last:%Y-%m-%d}")
 
 
-def _certificate(folder: Path, name: str) -> x509.Certificate:
+def _made_by(authority: x509.Certificate, own: x509.Certificate) -> bool:
     try:
-        return x509.load_pem_x509_certificate(secret(folder, name))
+        own.verify_directly_issued_by(authority)
+    except (ValueError, TypeError, InvalidSignature):
+        return False
+    return True
+
+
+def _certificates(folder: Path, name: str) -> list[x509.Certificate]:
+    """Return those of a file; while they are renewed there are two authorities in it."""
+    try:
+        return x509.load_pem_x509_certificates(secret(folder, name))
     except ValueError:
         raise FileFormatError(f"{folder / name}: not a certificate") from None
 

@@ -201,7 +201,8 @@ class Authority:
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"fedmf:{name}")])
         usage = {"key_cert_sign": True, "crl_sign": True}
-        builder = _builder(self._name, self._name, self._key.public_key(), days).add_extension(
+        own = self._key.public_key()
+        builder = _builder(self._name, self._name, own, own, days).add_extension(
             x509.BasicConstraints(ca=True, path_length=0), critical=True
         )
         self._certificate = builder.add_extension(_usage(**usage), critical=True).sign(
@@ -226,7 +227,7 @@ class Authority:
         use = [Usage.SERVER_AUTH] if hosts else [Usage.CLIENT_AUTH]
         names = x509.SubjectAlternativeName([_host(host) for host in hosts])
         builder = (
-            _builder(subject, self._name, key.public_key(), days)
+            _builder(subject, self._name, key.public_key(), self._key.public_key(), days)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(_usage(digital_signature=True), critical=True)
             .add_extension(x509.ExtendedKeyUsage(use), critical=False)
@@ -237,9 +238,14 @@ class Authority:
         return public, _pem(key)
 
 
-def _builder(subject: x509.Name, issuer: x509.Name, key: Any, days: int) -> Any:
-    """Return what all certificates have; they begin a day ago, since clocks differ."""
+def _builder(subject: x509.Name, issuer: x509.Name, key: Any, signer: Any, days: int) -> Any:
+    """Return what all certificates have; they begin a day ago, since clocks differ.
+
+    While certificates are renewed two authorities of the same name are trusted: the key's
+    identifier says which of them signed.
+    """
     now = datetime.now(UTC)
+    by = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer)
     return (
         x509.CertificateBuilder()
         .subject_name(subject)
@@ -248,6 +254,8 @@ def _builder(subject: x509.Name, issuer: x509.Name, key: Any, days: int) -> Any:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=days))
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
+        .add_extension(by, critical=False)
     )
 
 
