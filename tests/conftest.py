@@ -1,6 +1,7 @@
 """What the tests of the core share: one small federation, and how its sites are put together."""
 
 import itertools
+import signal
 
 import numpy as np
 import pytest
@@ -14,6 +15,9 @@ chromium, visit = browser.chromium, browser.visit
 
 settings.register_profile("fedmf", derandomize=True, deadline=None, max_examples=40, database=None)
 settings.load_profile("fedmf")
+
+# A shell has its background jobs ignore Ctrl-C, and so would every process that a test starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

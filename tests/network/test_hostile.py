@@ -172,7 +172,9 @@ def test_a_site_has_limits_of_its_own(limit, text, wired, logged):
     path.write_text(limit)
     try:
         with wired.at_work():
-            refused(wired.fit(), logged, f"site north: refused by its policy: {text}")
+            found = wired.fit()
+            refused(found, logged, f"refused by its policy: {text}")
+            assert "site north: refused" in found["status"]
     finally:
         path.write_text(given)
     assert len(lines(path.parent)) == before
