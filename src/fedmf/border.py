@@ -76,7 +76,8 @@ def _floating(dtype: np.dtype[Any], what: str) -> np.dtype[Any]:
         return np.dtype(np.float64)
     if dtype.kind == "f":
         return np.dtype(np.float32 if dtype.itemsize <= 4 else np.float64)
-    raise InputTypeError(f"{what}: expected numbers, got an array of type {dtype}")
+    hint = "; where they are numbers, convert them: X.astype(float)" if dtype.kind == "O" else ""
+    raise InputTypeError(f"{what}: expected numbers, got an array of type {dtype}{hint}")
 
 
 def _names(data: Any) -> tuple[str, ...] | None:
@@ -94,6 +95,8 @@ def by_site(sites: Any, total: int) -> tuple[list[Any], list[IntArray]]:
 
     if isinstance(sites, str | bytes) or not isinstance(sites, Iterable):
         raise InputTypeError(f"sites must hold a site id for each row of X, got {sites!r}")
+    if getattr(sites, "ndim", 1) != 1:
+        raise DataError(f"sites must have one dimension, an id a row; got shape {sites.shape}")
     ids = sites if isinstance(sites, pd.Series) else pd.Series(list(sites), dtype=object)
     if len(ids) != total:
         raise DataError(

@@ -138,8 +138,8 @@ def _objective(algorithm: Algorithm, goal: Goal, server: Any, rho: float, number
         F = goal.objective(algorithm.parts(goal, server), server.W, rho * goal.scale)
     if not np.isfinite(F):
         raise NonFiniteError(
-            f"round {number}, server: F left the finite numbers; look for huge values in the "
-            "data, or rescale them"
+            f"round {number}, server: F left the finite numbers; look for huge or tiny values in "
+            "the data, or rescale them"
         )
     return F
 
@@ -160,8 +160,8 @@ def _play(
         server = converse(exchange, algorithm, goal, federation.runtime, ledger, number)
     if not np.isfinite(server.W).all():
         raise NonFiniteError(
-            f"round {number}, server: W left the finite numbers; look for huge values in the "
-            "data, or use larger step divisors"
+            f"round {number}, server: W left the finite numbers; look for huge or tiny values in "
+            "the data, or use larger step divisors"
         )
     # The order in memory decides the order of sums: the one in which a saved state is read back.
     return type(server)(*(np.asarray(value, order="C") for value in server))

@@ -47,8 +47,8 @@ class Host:
         if not _finite(update):
             raise NonFiniteError(
                 f"round {request.round}, site {self._culprit(task, goal, request, places)}: "
-                f"{request.task!r} left the finite numbers; look for huge values in its data, "
-                "or rescale them"
+                f"{request.task!r} left the finite numbers; look for huge or tiny values in its "
+                "data, or rescale them"
             )
         self.private = put(self.private, self.data, places, new)
         return update

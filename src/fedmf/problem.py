@@ -57,7 +57,7 @@ class Problem:
             check_real(name, getattr(self, name), minimum=0, finite=True)
         if self.weights not in ("relative", "absolute"):
             raise unknown("weights", self.weights, ("relative", "absolute"))
-        if self.bounds != "data":
+        if not (isinstance(self.bounds, str) and self.bounds == "data"):
             _constraint("bounds", self.bounds)
         _constraint("h_bounds", self.h_bounds)
         find(self.loss) if isinstance(self.loss, str) else check_type("loss", self.loss, Loss)
@@ -192,10 +192,13 @@ def _constraint(name: str, value: Any) -> Constraint:
             raise unknown(name, value, allowed)
         return sets[value]()
     if not isinstance(value, tuple | list) or len(value) != 2:
-        raise InputTypeError(f"{name} must be a name or a pair (lower, upper), got {value!r}")
+        shown = type(value).__name__ if isinstance(value, np.ndarray) else repr(value)
+        raise InputTypeError(f"{name} must be a name or a pair (lower, upper), got {shown}")
     lower, upper = (check_real(name, end) for end in value)
     if lower > upper:
         raise ParameterError(f"{name} must have lower <= upper, got ({lower}, {upper})")
+    if lower == np.inf or upper == -np.inf:
+        raise ParameterError(f"{name} must have a number between them, got ({lower}, {upper})")
     return Box(lower, upper)
 
 

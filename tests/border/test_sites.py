@@ -60,7 +60,11 @@ def test_an_entry_far_down_is_named(monkeypatch):
         ([1.0], "^site 0: expected a 2-D array .* got 0-D", ValueError),
         ([ONES, [[1, 2, 3, 4], [1]]], "^site 1: the rows differ in length", ValueError),
         ([ONES, np.full((3, 4), "a")], "^site 1: expected numbers, got .* <U1", TypeError),
-        ([ONES, ONES.astype(object)], "^site 1: expected numbers, got .* object", TypeError),
+        (
+            [ONES, ONES.astype(object)],
+            r"^site 1: expected numbers, got .* object; .* X\.astype\(float\)$",
+            TypeError,
+        ),
         ([ONES, ONES * 1j], "^site 1: expected numbers, got .* complex128", TypeError),
         ([sparse.csr_array(ONES * 1j)], "^site 0: expected numbers, got .* complex", TypeError),
         ([ONES, ONES.astype("M8[s]")], "^site 1: expected numbers, got .* datetime64", TypeError),
@@ -132,6 +136,12 @@ def test_data_of_any_other_size_are_taken(scale, algorithm, sites):
     run = cases.play([scale * own for own in sites], algorithm, 3)
     assert np.isfinite(run.W).all()
     assert np.isfinite(run.history["objective"]).all()
+
+
+def test_data_too_small_for_their_precision_are_named_so(sites):
+    tiny = [(1e-40 * own).astype(np.float32) for own in sites]
+    with pytest.raises(FedMFError, match=r"^round 1, site 0: .*; look for huge or tiny values in"):
+        cases.play(tiny, MGS, 3)
 
 
 def test_all_zero_data_stay_at_zero(sites):

@@ -7,6 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from fedmf import datasets
+from fedmf.datasets import _download
 from fedmf.datasets._card import Card, Remote
 from fedmf.datasets._download import fetch
 from fedmf.errors import FileFormatError, MissingDataError, ParameterError
@@ -107,6 +108,22 @@ def test_a_file_that_changed_meanwhile_is_not_mixed(server, tmp_path):
         fetch(_remote(server, None), tmp_path)
     server.body, server.tag = BODY[::-1], '"v2"'
     assert fetch(_remote(server, None), tmp_path).read_bytes() == BODY[::-1]
+
+
+def test_what_is_left_of_another_version_is_gone_before_the_new_tag(server, tmp_path, monkeypatch):
+    """A process that ends in between must not leave one version's bytes under the other's tag."""
+    (tmp_path / "file.bin.part").write_bytes(b"old" * 1000)
+    (tmp_path / "file.bin.tag").write_text('"v0"')
+    monkeypatch.setattr(_download, "_append", _killed)
+    with pytest.raises(KeyboardInterrupt):
+        fetch(_remote(server, sha256=None), tmp_path)
+    monkeypatch.undo()
+    monkeypatch.setenv("no_proxy", "*")
+    assert fetch(_remote(server, sha256=None), tmp_path).read_bytes() == BODY
+
+
+def _killed(*_transfer):
+    raise KeyboardInterrupt
 
 
 def test_without_a_tag_nothing_is_resumed(server, tmp_path):

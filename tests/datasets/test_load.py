@@ -263,6 +263,8 @@ def test_names():
     with pytest.raises(ParameterError) as error:
         datasets.load("minst")
     assert str(error.value).startswith("data set must be one of mnist, synthetic, ")
+    with pytest.raises(MissingDataError, match=r"^minst\.txt: there is no such file or folder$"):
+        datasets.load("minst.txt")  # with an ending it was meant as a file
     assert str(error.value).endswith("got 'minst'; did you mean 'mnist'?")
 
 

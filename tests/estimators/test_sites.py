@@ -97,6 +97,8 @@ def test_labels_are_in_the_order_of_X(X, ids):
         (np.ones((4, 2)), 3, "sites must hold a site id for each row of X, got 3"),
         (np.ones((4, 2)), [1, 2, None, 1], "sites: row 2 has no site id"),
         (np.ones((4, 2)), [[1], [2], [1], [1]], "sites: an id must be hashable"),
+        (np.ones((4, 2)), np.ones((4, 1)), r"sites must have one dimension.* got shape \(4, 1\)$"),
+        (np.ones((4, 2)), pd.DataFrame([1] * 4), r"sites must have one dim.* got shape \(4, 1\)$"),
         ([np.ones((4, 2))], [1] * 4, "sites must be None where X is a list with a table for each"),
         ([np.ones((4, 2)), np.ones((4, 3))], None, "site 1: X has 3 features, but Federated"),
         ([np.ones((4, 2)), np.full((1, 2), np.nan)], None, r"site 1: Input X contains NaN\.$"),

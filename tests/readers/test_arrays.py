@@ -149,7 +149,7 @@ COMPRESSED = _npz(np.savez_compressed, X=np.random.default_rng(0).random((30, 30
         ("x.npz", _npz(X=np.ones(3)), DataError, "X must have two dimensions"),
         ("x.npz", _npz(X=np.ones((2, 0))), DataError, "X must have two dimensions"),
         ("x.npz", _npz(X=np.eye(2), feature=np.arange(3)), DataError, "2 features in X, but (3,)"),
-        ("x.npz", _csr(format=b"csc"), FileFormatError, "sparse format 'csc' (allowed: csr)"),
+        ("x.npz", _csr(format=b"csc"), FileFormatError, "'csc' (allowed: csr): save X.tocsr()"),
         ("x.npz", _csr(indices=[5]), FileFormatError, "no valid CSR matrix"),
         ("x.npz", _csr(indptr=[0, 9, 9]), FileFormatError, "no valid CSR matrix"),
         ("x.npz", _csr(data=["a"]), FileFormatError, "data holds str32"),

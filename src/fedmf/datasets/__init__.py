@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
-from fedmf import readers
 from fedmf.datasets import _files, _folder
 from fedmf.datasets._card import Card, Remote
 from fedmf.datasets._download import Progress, fetch
@@ -85,6 +84,6 @@ def _path(source: str | Path) -> Path:
     path = Path(source).expanduser()
     if path.exists():
         return path
-    if isinstance(source, str) and "/" not in source and readers.ending(path) is None:
+    if isinstance(source, str) and "/" not in source and "." not in source:
         raise unknown_name("data set", source, names())
     raise MissingDataError(f"{path}: there is no such file or folder")

@@ -112,7 +112,9 @@ def _transfer(url: str, part: Path, progress: Progress | None) -> None:
             raise ConnectionError("the server cannot go on from where it stopped") from None
         raise
     with response:
-        have = have if _continues(response, have) else 0
+        if not _continues(response, have):
+            have = 0
+            part.unlink(missing_ok=True)  # before the tag of what comes names what is there
         _note_tag(response, tag)
         _append(response, part, have, progress)
 

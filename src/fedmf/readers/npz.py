@@ -148,7 +148,7 @@ def _sparse(archive: Archive) -> sparse.csr_matrix:
         held = archive["format"].item()
         form = held.decode() if isinstance(held, bytes) else str(held)
     if form != "csr":
-        raise FileFormatError(f"{path}: sparse format {form!r} (allowed: csr)")
+        raise FileFormatError(f"{path}: sparse format {form!r} (allowed: csr): save X.tocsr()")
     data = real(archive["data"], path, "data")
     shape = tuple(int(size) for size in archive["shape"])
     try:
