@@ -95,8 +95,9 @@ def by_site(sites: Any, total: int) -> tuple[list[Any], list[IntArray]]:
 
     if isinstance(sites, str | bytes) or not isinstance(sites, Iterable):
         raise InputTypeError(f"sites must hold a site id for each row of X, got {sites!r}")
-    if getattr(sites, "ndim", 1) != 1:
-        raise DataError(f"sites must have one dimension, an id a row; got shape {sites.shape}")
+    shape = getattr(sites, "shape", (total,))
+    if len(shape) != 1:
+        raise DataError(f"sites must have one dimension, an id for each row; got shape {shape}")
     ids = sites if isinstance(sites, pd.Series) else pd.Series(list(sites), dtype=object)
     if len(ids) != total:
         raise DataError(
