@@ -5,13 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.manifold import TSNE
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import fedmf
 from fedmf.report import Details, Record, read, write_page
 from fedmf.report.record import communication, read_all
 from fedmf.report.runs import clusters, convergence, page, settings, sites
 from fedmf.report.runs import communication as messages
-from fedmf.report.runs.plane import sampled
+from fedmf.report.runs.plane import placed, sampled
 from fedmf.terms import contributions
 
 
@@ -207,6 +209,20 @@ def test_neighbours_stay_neighbours_on_a_map_by_t_sne(marked):
     gaps = np.linalg.norm(plane.points[:, None] - plane.points[None], axis=2)
     np.fill_diagonal(gaps, np.inf)
     assert (plane.groups[gaps.argmin(axis=1)] == plane.groups).all()
+
+
+def test_a_map_is_worked_out_by_one_thread(monkeypatch):
+    """With more, its many short steps wait at barriers: ten times the time on a busy machine."""
+    seen = []
+
+    def fit_transform(self, X):
+        seen.extend(library["num_threads"] for library in threadpool_info())
+        return X[:, :2]
+
+    monkeypatch.setattr(TSNE, "fit_transform", fit_transform)
+    with threadpool_limits(2):
+        placed(np.eye(9), "tsne")
+    assert set(seen) == {1}
 
 
 def test_large_maps_show_some_samples_the_same_each_time():

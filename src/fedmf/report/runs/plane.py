@@ -41,8 +41,10 @@ def _pca(columns: Array) -> Array:
 
 def _tsne(columns: Array) -> Array:
     from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
 
     perplexity = min(30.0, (len(columns) - 1) / 3)
     found = TSNE(2, perplexity=perplexity, init="pca", random_state=0, max_iter=500)
-    places: Array = found.fit_transform(np.ascontiguousarray(columns, dtype=np.float64))
+    with threadpool_limits(1):  # steps this short would wait for each other more than they work
+        places: Array = found.fit_transform(np.ascontiguousarray(columns, dtype=np.float64))
     return places
