@@ -14,6 +14,7 @@ from fedmf.datasets._files import tidy
 from fedmf.errors import (
     DataError,
     FileFormatError,
+    InputTypeError,
     MissingDataError,
     ParameterError,
     SiteMismatchError,
@@ -265,6 +266,11 @@ def test_names():
     assert str(error.value).startswith("data set must be one of mnist, synthetic, ")
     with pytest.raises(MissingDataError, match=r"^minst\.txt: there is no such file or folder$"):
         datasets.load("minst.txt")  # with an ending it was meant as a file
+    with pytest.raises(ParameterError, match=r"^data set must be one of .* got ''"):
+        datasets.load("")
+    for given in (5, None, ["my.csv"]):
+        with pytest.raises(InputTypeError, match=r"^data must be a path or a .*, got \w+$"):
+            datasets.load(given)
     assert str(error.value).endswith("got 'minst'; did you mean 'mnist'?")
 
 

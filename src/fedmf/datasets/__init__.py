@@ -6,6 +6,7 @@ by listing the folder, so adding one is adding a file. A path is read by `fedmf.
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,7 +14,7 @@ from fedmf.datasets import _files, _folder
 from fedmf.datasets._card import Card, Remote
 from fedmf.datasets._download import Progress, fetch
 from fedmf.datasets._table import Figures, Table, check_finite, figures
-from fedmf.errors import MissingDataError
+from fedmf.errors import InputTypeError, MissingDataError
 from fedmf.plugins import call, module_in, names_in, unknown_name
 
 __all__ = [
@@ -81,8 +82,12 @@ def download(
 
 def _path(source: str | Path) -> Path:
     """Return the path; what is neither there nor looks like one was meant as a name."""
+    if not isinstance(source, str | PathLike):
+        raise InputTypeError(
+            f"data must be a path or a data set's name, got {type(source).__name__}"
+        )
     path = Path(source).expanduser()
-    if path.exists():
+    if path.exists() and source != "":  # which would mean the folder that one is in
         return path
     if isinstance(source, str) and "/" not in source and "." not in source:
         raise unknown_name("data set", source, names())
