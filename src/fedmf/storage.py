@@ -233,5 +233,9 @@ def _packed(table: pd.DataFrame) -> np.ndarray[Any, Any]:
 def _table(packed: np.ndarray[Any, Any]) -> pd.DataFrame:
     """Return the table that such bytes hold."""
     import pandas as pd
+    from pyarrow import ArrowException
 
-    return pd.read_parquet(BytesIO(packed.tobytes()))
+    try:
+        return pd.read_parquet(BytesIO(packed.tobytes()))
+    except (ArrowException, OSError) as error:  # Arrow's words for damaged bytes
+        raise ValueError(str(error)) from None

@@ -62,6 +62,19 @@ def test_half_a_model_is_named(broken, saved):
         broken(MODEL, content[: len(content) // 2])
 
 
+@pytest.mark.parametrize("table", ["history", "ledger"])
+def test_a_table_in_a_model_with_damaged_bytes_is_named(table, broken, saved):
+    content = bytearray((saved / MODEL).read_bytes())
+    about = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    first, last = about[f"table.{table}"]["data_offsets"]
+    start = len(content) - max(e["data_offsets"][1] for n, e in about.items() if n[0] != "_")
+    for place in (first + 8, (first + last) // 2, last - 12):
+        content[start + place : start + place + 4] = b"\xff" * 4
+    with pytest.raises(FileFormatError, match=f"{MODEL} is damaged or not of a run") as refused:
+        broken(MODEL, bytes(content))
+    assert "\n" not in str(refused.value)
+
+
 def model(metadata):
     return tensors({"a": np.zeros(3)}, metadata=metadata)
 
