@@ -1,12 +1,17 @@
-"""Writing files so that nothing is lost: under a temporary name, then renamed."""
+"""Writing files so that nothing is lost: under a temporary name, then renamed. Reading settings."""
 
 from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Callable
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from threading import get_ident
+from typing import Any
+
+from fedmf.errors import FileFormatError, MissingDataError
 
 TEMPORARY = re.compile(r"\.(\d+)-\d+-.+")  # process, thread, and the name that it shall have
 
@@ -46,6 +51,16 @@ def write_text(path: Path, text: str) -> None:
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file of bytes."""
     write_atomically(path, lambda temporary: _fill(temporary, data))
+
+
+def read_toml(file: Traversable) -> dict[str, Any]:
+    """Return the tables of a TOML file."""
+    if not file.is_file():
+        raise MissingDataError(f"{file}: there is no such file")
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileFormatError(f"{file}: no valid TOML: {error}") from None
 
 
 def _fill(path: Path, data: bytes) -> None:

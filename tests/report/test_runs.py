@@ -14,6 +14,7 @@ from fedmf.report.record import communication, read_all
 from fedmf.report.runs import clusters, convergence, page, settings, sites
 from fedmf.report.runs import communication as messages
 from fedmf.report.runs.plane import placed, sampled
+from fedmf.storage import CONFIG, RESOLVED
 from fedmf.terms import contributions
 
 
@@ -266,3 +267,16 @@ def test_settings_that_differ_come_first(folders):
     rows = {row[0]: row[1:] for row in first.rows}
     assert rows["algorithm.name"] == ("fedmgs", "fedmavg", "fedmavg")
     assert "problem.rank" not in rows
+
+
+@pytest.mark.parametrize("name", [CONFIG, RESOLVED])
+def test_settings_that_are_damaged_or_missing_are_named(name, tmp_path):
+    ones = np.ones((3, 2))
+    fedmf.fit([ones], fedmf.Problem(1), fedmf.FedMGS(), rounds=1).save(tmp_path)
+    (tmp_path / name).write_text("[run")
+    with pytest.raises(fedmf.FedMFError, match=f"{name}: no valid TOML: ") as refused:
+        read(tmp_path)
+    assert "\n" not in str(refused.value)
+    (tmp_path / name).unlink()
+    with pytest.raises(fedmf.FedMFError, match=f"{name}: there is no such file$"):
+        read(tmp_path)

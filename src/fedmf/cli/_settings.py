@@ -6,7 +6,6 @@ The tables are those of a run folder's config.toml: [problem], [algorithm], [run
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,8 @@ import click
 
 from fedmf import recommended
 from fedmf.cli._data import KEYS
-from fedmf.errors import FileFormatError, MissingDataError, ParameterError
+from fedmf.errors import FileFormatError, ParameterError
+from fedmf.files import read_toml
 
 if TYPE_CHECKING:
     from fedmf.algorithms import Algorithm
@@ -98,12 +98,7 @@ def from_file(path: Path | None) -> Tables:
     """Return the tables of a file; empty ones without a file."""
     if path is None:
         return {name: {} for name in TABLES}
-    if not path.is_file():
-        raise MissingDataError(f"{path}: there is no such file")
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"{path}: no valid TOML: {error}") from None
+    found = read_toml(path)
     for name, table in found.items():
         if name not in TABLES or not isinstance(table, dict):
             allowed = ", ".join(f"[{table}]" for table in TABLES)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -28,10 +26,11 @@ def command(kit: str, config: str, out: str | None, detach: bool) -> int:
       fedmf submit kits/coordinator settings.toml --out run
     """
     from fedmf.cli._network import Progress
+    from fedmf.files import read_toml
     from fedmf.network.client import Federation
 
     federation = Federation(kit)
-    name = federation.submit(_tables(Path(config).expanduser()))
+    name = federation.submit(read_toml(Path(config).expanduser()))
     click.echo(name)
     if detach:
         return 0
@@ -48,14 +47,3 @@ def command(kit: str, config: str, out: str | None, detach: bool) -> int:
         federation.result(name).save(Path(out).expanduser())
         click.echo(out)
     return 0
-
-
-def _tables(path: Path) -> dict[str, Any]:
-    from fedmf.errors import FileFormatError, MissingDataError
-
-    if not path.is_file():
-        raise MissingDataError(f"{path}: there is no such file")
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"{path}: no valid TOML: {error}") from None

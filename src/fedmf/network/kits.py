@@ -42,7 +42,7 @@ from cryptography.x509.oid import NameOID
 
 from fedmf.checks import check_integer
 from fedmf.errors import FileFormatError, MissingDataError, ParameterError
-from fedmf.files import write_text
+from fedmf.files import read_toml, write_text
 from fedmf.network.identity import check_identity, secret
 
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
@@ -127,17 +127,13 @@ class Plan:
     @classmethod
     def read(cls, path: Path) -> Plan:
         """Return the plan in a TOML file."""
-        if not path.is_file():
-            raise MissingDataError(f"{path}: there is no such file")
+        tables = read_toml(path)
         try:
-            tables = tomllib.loads(path.read_text(encoding="utf-8"))
             federation, server = tables.pop("federation"), tables.pop("server")
             settings: dict[str, Any] = {**federation, **server}
             for key in ("sites", "users", "hosts"):
                 settings |= {key: tuple(settings[key])} if key in settings else {}
             plan = cls(**settings)
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise FileFormatError(f"{path}: no valid TOML: {error}") from None
         except (KeyError, TypeError) as error:
             raise FileFormatError(
                 f"{path}: expected [federation] name, sites, users, days and [server] host, port, "

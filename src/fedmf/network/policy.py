@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from fedmf.checks import check_integer
 from fedmf.errors import FileFormatError, RefusedError
+from fedmf.files import read_toml
 from fedmf.network.jobs import Job
 
 DEFAULT = """\
@@ -35,10 +35,7 @@ class Policy:
         """Return the limits in a file; those that it does not name have their defaults."""
         if not path.is_file():
             return cls()
-        try:
-            table = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise FileFormatError(f"{path}: no valid TOML: {error}") from None
+        table = read_toml(path)
         known = [one.name for one in fields(cls)]
         for name, value in table.items():
             if name not in known:

@@ -14,7 +14,6 @@ as "PANEL: LABEL" ("COLUMN: ROW" in a table, "PANEL" in maps).
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import reduce
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from fedmf.errors import FedMFError, FileFormatError, MissingDataError, ParameterError
+from fedmf.files import read_toml
 from fedmf.trials import Trial, expand
 from fedmf.trials.plan import merged
 
@@ -288,10 +288,4 @@ def _folder(folder: Path | None) -> Any:
 
 def _table(name: str, folder: Path | None) -> Table:
     """Return a file's table."""
-    file = _folder(folder).joinpath(f"{name}.toml")
-    if not file.is_file():
-        raise MissingDataError(f"{file}: there is no such file")
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"{file}: no valid TOML: {error}") from None
+    return read_toml(_folder(folder).joinpath(f"{name}.toml"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from fedmf.algorithms import Algorithm
 from fedmf.arrays import Array, IntArray
+from fedmf.files import read_toml
 from fedmf.run import Run
 from fedmf.storage import CONFIG, RESOLVED, load
 from fedmf.titles import title
@@ -67,9 +67,7 @@ class Record:
 def read(folder: Path) -> Record:
     """Read a run's folder."""
     run = load(folder)
-    config, resolved = (
-        tomllib.loads((folder / name).read_text("utf-8")) for name in (CONFIG, RESOLVED)
-    )
+    config, resolved = (read_toml(folder / name) for name in (CONFIG, RESOLVED))
     return Record(folder, run, config, resolved, described(run.algorithm, len(run.sizes)))
 
 

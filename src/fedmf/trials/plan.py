@@ -18,7 +18,6 @@ seeds = 10
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -26,7 +25,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from fedmf.errors import FedMFError, FileFormatError, MissingDataError
+from fedmf.errors import FedMFError, FileFormatError
+from fedmf.files import read_toml
 from fedmf.trials.trial import Trial
 
 Table = dict[str, Any]
@@ -44,12 +44,7 @@ class Plan:
 def read_plan(path: str | os.PathLike[str]) -> Plan:
     """Return the plan in a file."""
     file = Path(path)
-    if not file.is_file():
-        raise MissingDataError(f"{file}: there is no such file")
-    try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"{file}: no valid TOML: {error}") from None
+    table = read_toml(file)
     for name in table:
         if name not in ("about", "common", "axes"):
             raise FileFormatError(f"{file}: {name!r} is none of about, common, axes")
