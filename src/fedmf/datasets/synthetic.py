@@ -84,8 +84,9 @@ def load(
 ) -> Table:
     """Return a fresh data set; what is not given comes from the preset.
 
-    snr: in dB, met to 1e-9 dB by the numbers that are returned, unless the noise is so little that
-        their type cannot hold it; infinite for no noise at all.
+    snr: in dB, met to 1e-9 dB by the numbers that are returned, unless the noise is so little, or
+        float32 entries so few (some hundred), that their type cannot hold it; infinite for no
+        noise at all.
     sizes: "equal"; "uneven" (drawn, as the authors do); or K positive weights.
     outliers, unclustered: shares of N.
     unclustered_label: 0, a class of their own; the authors' published code gives them the label of
