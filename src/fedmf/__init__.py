@@ -40,7 +40,7 @@ _HOMES = {
     "resume": "fitting",
 }
 
-_PARTS = ("clustering", "datasets", "partitions", "preparation", "theory")
+_PARTS = ("clustering", "datasets", "partitions", "preparation", "theory", "tracking")
 
 __all__ = [
     "SNCP",

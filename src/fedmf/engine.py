@@ -7,8 +7,9 @@ progress) is done by whoever consumes it.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from time import perf_counter
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -35,6 +36,7 @@ class Position(NamedTuple):
     change: float  # |F - F before| / F before, both with this rho; NaN at the start
     participants: IntArray
     seconds: float
+    sent: Mapping[str, int] = MappingProxyType({})  # by the round, as the ledger has it
 
 
 class Federation(NamedTuple):
@@ -123,7 +125,8 @@ def rounds(
         F = _objective(algorithm, goal, server, position.rho, number)
         change = relative_change(F, position.objective)
         seconds = perf_counter() - start
-        position = Position(number, server, position.rho, F, change, drawn, seconds)
+        sent = federation.ledger.totals(number)
+        position = Position(number, server, position.rho, F, change, drawn, seconds, sent)
 
 
 def with_penalty(algorithm: Algorithm, goal: Goal, position: Position, rho: float) -> Position:

@@ -16,15 +16,19 @@ from fedmf.errors import FileFormatError, MissingDataError
 TEMPORARY = re.compile(r"\.(\d+)-\d+-.+")  # process, thread, and the name that it shall have
 
 
-def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
-    """Let `write` fill a temporary file beside `path`, then rename it: never half a file."""
+def write_atomically(path: Path, write: Callable[[Path], None], *, flushed: bool = True) -> None:
+    """Let `write` fill a temporary file beside `path`, then rename it: never half a file.
+
+    Not `flushed`, it survives the end of the process, but perhaps not that of the machine.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     # The ending stays last: writers of figures and tables go by it.
     temporary = path.with_name(f".{os.getpid()}-{get_ident()}-{path.name}")
     try:
         write(temporary)
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
+        if flushed:
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -48,9 +52,9 @@ def write_text(path: Path, text: str) -> None:
     write_atomically(path, lambda temporary: _fill(temporary, text.encode()))
 
 
-def write_bytes(path: Path, data: bytes) -> None:
+def write_bytes(path: Path, data: bytes, *, flushed: bool = True) -> None:
     """Write a file of bytes."""
-    write_atomically(path, lambda temporary: _fill(temporary, data))
+    write_atomically(path, lambda temporary: _fill(temporary, data), flushed=flushed)
 
 
 def read_toml(file: Traversable) -> dict[str, Any]:

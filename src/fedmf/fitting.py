@@ -28,6 +28,7 @@ from fedmf.run import Run
 from fedmf.runtimes.local import LocalRuntime
 from fedmf.starts import Start, find
 from fedmf.stopping import Stopping
+from fedmf.tracking import Tracker
 
 Init: TypeAlias = Run | Start | str | tuple[Any, Sequence[Any]] | None
 Notes: TypeAlias = dict[str, dict[str, Any]]
@@ -42,6 +43,7 @@ class Remote(Protocol):
         algorithm: Algorithm,
         *,
         penalty: PenaltySchedule | None = None,
+        tracker: Tracker | None = None,
         **run: Any,
     ) -> Run:
         """Run over these sites; every H stays there."""
@@ -82,13 +84,14 @@ def fit(
         None to leave it, as `SNCP` does; `fedmf.recommended.Recommended()` is an SNCP that begins
         where it is best for the start.
     checkpoint : a folder to save the run in, every `checkpoint_seconds` and at its end.
-    callback : called with the position after each round.
+    callback : called with the position after each round; one of `fedmf.tracking`, perhaps.
     inspect : called with the run as it stands, its H and ledger included, at the start (round 0)
         and after each round, or only after those in `inspect_at`.
     threads : how many threads; the result does not depend on it.
     notes : tables of your own for the run's config.toml, such as where the data came from.
     runtime : a `fedmf.Federation` with sites that have their own data; `sites` is None then, the
-        run has no H, and settings of this process (threads, checkpoint, ...) do not apply.
+        run has no H, and settings of this process (threads, checkpoint, ...) do not apply; a
+        callback that is a tracker does.
 
     Returns
     -------
@@ -100,10 +103,13 @@ def fit(
     seed = resolve_seed(seed)
     stopping = Stopping(rounds, tol, max_seconds)
     if runtime is not None:
-        here = (checkpoint, callback, inspect, inspect_at, threads, notes)
+        tracker = callback if isinstance(callback, Tracker) else None
+        other = callback if tracker is None else None
+        here = (checkpoint, other, inspect, inspect_at, threads, notes)
         _refuse_own_data(sites, init, any(value is not None for value in here))
-        settings = {"seed": seed, "init": init, "max_seconds": max_seconds}
-        return runtime.fit(problem, algorithm, penalty=penalty, rounds=rounds, tol=tol, **settings)
+        settings = {"seed": seed, "init": init, "max_seconds": max_seconds, "tol": tol}
+        return runtime.fit(problem, algorithm, penalty=penalty, tracker=tracker, rounds=rounds,
+                           **settings)  # fmt: skip
     data = as_sites(sites)
     algorithm.check_sites(len(data.rows))
     start = find(init) if isinstance(init, str) else init if isinstance(init, Start) else None

@@ -32,7 +32,7 @@ class LocalKeeper:
 
     def keep(self, position: Position) -> None:
         """Take over a round: from the assignment on it counts as done."""
-        self.run.rows.append(row(position, self.run.ledger))
+        self.run.rows.append(row(position))
         self._done = (position, self._runtime.privates(), len(self.run.ledger.entries))
         if self._folder is not None and perf_counter() - self._saved >= self._seconds:
             s = position.round

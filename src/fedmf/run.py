@@ -134,7 +134,7 @@ HISTORY = (
 )
 
 
-def row(position: Position, ledger: Ledger) -> dict[str, Any]:
+def row(position: Position) -> dict[str, Any]:
     """Return the history's row of a round."""
     return {
         "round": position.round,
@@ -142,6 +142,6 @@ def row(position: Position, ledger: Ledger) -> dict[str, Any]:
         "change": position.change,
         "rho": position.rho,
         "participants": position.participants.tolist(),
-        **ledger.totals(position.round),
+        **position.sent,
         "seconds": position.seconds,
     }

@@ -66,6 +66,8 @@ _OUTPUT = (
             help="Settings from a .toml file such as a run's config.toml; options win over it"),
     setting("output", "--checkpoint-every", metavar="SECONDS", type=FloatRange(min=0),
             help="How often the run is saved while it goes on  [default: 30]"),
+    setting("output", "--track", metavar="NAME:PLACE",
+            help="Each round's figures also to mlflow:FOLDER or tensorboard:FOLDER"),
     setting("output", "--threads", type=int,
             help="How many threads; changes no result  [default: all cores]"),
 )

@@ -16,7 +16,9 @@ from fedmf.cli._options import Sectioned, data_options, given
 if TYPE_CHECKING:
     from fedmf.cli._data import Spread
     from fedmf.cli._settings import Settings, Tables
+    from fedmf.engine import Position
     from fedmf.run import Run
+    from fedmf.tracking import Tracker
 
 
 @click.command(cls=Sectioned)
@@ -40,6 +42,7 @@ def command(ctx: click.Context, /, source: str | None, **options: Any) -> int:
     from fedmf.cli._settings import from_file, merged
     from fedmf.cli._show import stoppable
 
+    options["track"] = _tracker(options["track"])
     flags = given(ctx, "problem", "algorithm", "run", "data")
     flags["data"] |= {"source": source} if source is not None else {}
     with stoppable():
@@ -64,9 +67,15 @@ def _begin(settings: Settings, options: dict[str, Any]) -> int:
     algorithm.check_sites(len(sites.places))
     settings.data = absolute(settings.data)
     prepare(out, overwrite=bool(options["overwrite"]))
-    with _driven(settings, algorithm.name, options, out) as how, sites.mapped(out) as rows:
+    with (
+        _begun(options["track"], out.name, settings) as track,
+        _driven(settings, algorithm.name, options, out, track) as how,
+        sites.mapped(out) as rows,
+    ):
         run = fit(rows, problem, algorithm, seed=settings.run["seed"], init=settings.run["init"],
                   penalty=settings.make_penalty(), **how)  # fmt: skip
+        if track is not None:
+            track.end(run.status)
     return _finish(run, sites, settings, out)
 
 
@@ -87,9 +96,14 @@ def _go_on(folder: Path, flags: Tables, options: dict[str, Any]) -> int:
     with working("reading the data"):
         sites = spread(settings.data, run.seed)
     settings.data = absolute(settings.data)
-    driven = _driven(settings, run.algorithm.name, options, folder, run)
-    with driven as how, sites.mapped(folder) as rows:
+    with (
+        _begun(options["track"], folder.name, settings) as track,
+        _driven(settings, run.algorithm.name, options, folder, track, run) as how,
+        sites.mapped(folder) as rows,
+    ):
         run = resume(run, rows, **how)
+        if track is not None:
+            track.end(run.status)
     return _finish(run, sites, settings, folder)
 
 
@@ -109,6 +123,7 @@ def _driven(
     name: str,
     options: dict[str, Any],
     out: Path,
+    track: Tracker | None,
     run: Run | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Give what `fit` and `resume` are told alike: limits, checkpoints, progress."""
@@ -118,17 +133,41 @@ def _driven(
     with progress() as bar:
         watch = Watch(name, settings.run["rounds"], bar, done)
 
+        def callback(position: Position) -> None:
+            watch(position)
+            if track is not None:
+                track(position)
+
         yield {
             "rounds": settings.run["rounds"],
             "tol": settings.run["tol"],
             "max_seconds": settings.run["max_seconds"],
             "checkpoint": out,
             "checkpoint_seconds": 30.0 if every is None else every,
-            "callback": watch,
+            "callback": callback,
             "notes": settings.notes(),
             "threads": options["threads"],
         }
         watch.finish()
+
+
+def _tracker(place: str | None) -> Tracker | None:
+    """Return what tracks the run elsewhere, where that is wanted."""
+    if place is None:
+        return None
+    from fedmf.tracking import find
+
+    return find(place)
+
+
+@contextmanager
+def _begun(tracker: Tracker | None, name: str, settings: Settings) -> Iterator[Tracker | None]:
+    """Let what tracks the run elsewhere begin, and end whatever happens."""
+    if tracker is None:
+        yield None
+        return
+    with tracker.begin(name, vars(settings)):
+        yield tracker
 
 
 def _finish(run: Run, sites: Spread, settings: Settings, out: Path) -> int:

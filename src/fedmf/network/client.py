@@ -26,6 +26,7 @@ from fedmf.penalties import PenaltySchedule
 from fedmf.problem import Problem
 from fedmf.run import Run
 from fedmf.storage import MODEL, load
+from fedmf.tracking import Following, Tracker
 
 LOOK = 0.2  # seconds between two looks at a run
 
@@ -84,14 +85,18 @@ class Federation:
             return load(folder)
 
     def follow(
-        self, run: str, show: Callable[[dict[str, Any]], None] | None = None
+        self,
+        run: str,
+        show: Callable[[dict[str, Any]], None] | None = None,
+        tracker: Tracker | None = None,
     ) -> dict[str, Any]:
         """Wait until a run has ended, and for a server that is away; return its last status."""
+        looks = [show, None if tracker is None else Following(self, run, tracker)]
         while True:
             with suppress(UnreachableError):
                 found: dict[str, Any] = self.status(run)["runs"][0]
-                if show is not None:
-                    show(found)
+                for look in filter(None, looks):
+                    look(found)
                 if found["state"] not in ("queued", "running"):
                     return found
             time.sleep(LOOK)
@@ -103,12 +108,13 @@ class Federation:
         *,
         penalty: PenaltySchedule | None = None,
         show: Callable[[dict[str, Any]], None] | None = None,
+        tracker: Tracker | None = None,
         **run: Any,
     ) -> Run:
         """Run a job to its end and return what came out."""
         tables = {"problem": to_table(problem), "algorithm": to_table(algorithm), "run": run}
         name = self.submit({**tables, "penalty": penalty_table(penalty) or {}})
-        found = self.follow(name, show)
+        found = self.follow(name, show, tracker)
         if found["state"] == "failed":
             raise FedMFError(f"run {name} failed: {found['status']}")
         return self.result(name)

@@ -77,7 +77,7 @@ class _Keeper:
         """Take over a round: once it is on the disk it is done."""
         run, runtime, number = self.run, self._runtime, position.round
         away = {"missing": runtime.missing.pop(number, []), "late": runtime.late.pop(number, [])}
-        run.rows.append({**row(position, run.ledger), **away})
+        run.rows.append({**row(position), **away})
         run.position = position
         self._checkpoints.save(run, self._runtime.marks)
         self._runtime.saved()

@@ -3,7 +3,8 @@
     path         a digest of the rest, 32 bytes | the content
     copy/path    the same
 
-Each is written under a temporary name, flushed and renamed.
+Each is written under a temporary name and renamed. Only the first is flushed to the disk before the
+work goes on: whatever ends the machine at that moment does not damage that one as well.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def write(path: Path, content: bytes) -> None:
     """Write both."""
     data = sha256(content).digest() + content
     write_bytes(path, data)
-    write_bytes(copy_of(path), data)
+    write_bytes(copy_of(path), data, flushed=False)
 
 
 def read(path: Path) -> bytes:
