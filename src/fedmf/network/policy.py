@@ -16,7 +16,7 @@ min_samples = 10      # with fewer samples nothing leaves
 max_rounds = 100000
 max_rank = 1000
 algorithms = ["fedmgs", "fedmavg", "fedpalm"]
-starts = ["random", "kmeans"]
+starts = ["random", "kmeans"]   # at a random one the server knows the H that a run begins with
 """
 
 
@@ -55,9 +55,13 @@ class Policy:
         self._at_most("rounds", rounds, self.max_rounds)
         self._at_most("rank", rank, self.max_rank)
         self._among("algorithm", name, self.algorithms)
-        self._among("start", start, self.starts)
+        self.check_start(start)
         if samples < self.min_samples:
             raise RefusedError("refused by its policy: it has fewer samples than min_samples")
+
+    def check_start(self, name: str) -> None:
+        """Refuse to begin in a way that is not allowed."""
+        self._among("start", name, self.starts)
 
     def _at_most(self, what: str, value: int, most: int) -> None:
         if value > most:

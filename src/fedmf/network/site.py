@@ -161,6 +161,8 @@ class Site:
         tasks = method.tasks()
         if header["task"] not in tasks:
             raise RefusedError(f"{header['method']} has no task {header['task']!r}")
+        if header["method"] == "algorithm" and header["task"] == "begin" and private is None:
+            self.policy.check_start("random")  # whatever the job says: there is no other H here
         task, one = tasks[header["task"]], np.ones(1, dtype=np.int64)
         payload = wire.decode(frame.body, payload_of(task))
         sites, weight = np.array([header["site"]]), np.array([header["weight"]])
