@@ -20,6 +20,7 @@ from click.testing import CliRunner
 import fedmf
 from fedmf import hosts, wire
 from fedmf.algorithms import fedmgs
+from fedmf.algorithms.base import Begin, random_H
 from fedmf.cli import main
 from fedmf.errors import FileFormatError, RefusedError
 from fedmf.network import site as site_module
@@ -27,6 +28,7 @@ from fedmf.network.egress import NAME, Egress, verify
 from fedmf.network.frames import Frame
 from fedmf.network.policy import Policy
 from fedmf.network.told import what_to_say
+from fedmf.sites import Cohort
 from network import real
 from network.real import samples
 from network.rig import Rig, job
@@ -165,6 +167,7 @@ def test_too_few_samples_and_nothing_leaves(wired, logged):
         ('algorithms = ["fedmavg"]', "algorithm 'fedmgs' is not among fedmavg"),
         ('starts = ["kmeans"]', "start 'random' is not among kmeans"),
         ("min_samples = 41", "it has fewer samples than min_samples"),
+        ("samples_per_column = 14", "it has too few samples for rank 3"),
     ],
 )
 def test_a_site_has_limits_of_its_own(limit, text, wired, logged):
@@ -179,6 +182,34 @@ def test_a_site_has_limits_of_its_own(limit, text, wired, logged):
     finally:
         path.write_text(given)
     assert len(lines(path.parent)) == before
+
+
+def test_more_columns_than_samples_would_give_these_away(tmp_path):
+    """Why there is such a limit: the server knows the H of a random start, and V = X H' then is X.
+
+    With the limit nothing leaves; without it the server works out every sample.
+    """
+    uploads = {}
+    data = {"north": samples()["north"], "east": samples()["east"]}
+    wanted = job(MGS, rounds=1, problem={"rank": 15})
+    with Rig(tmp_path, data).at_work() as rig:
+        with pytest.raises(RefusedError, match=r"site east: .* too few samples for rank 15"):
+            rig.play(wanted)
+        assert lines(tmp_path / "east") == []
+    (tmp_path / "east" / "policy.toml").write_text("samples_per_column = 0")
+    with Rig(tmp_path, data).at_work() as rig:
+        answer = rig.sites[1].answer
+
+        def listen(frame):
+            uploads[frame.header["task"]] = frame.body, answer(frame).body
+            return answer(frame)
+
+        rig.sites[1].answer = listen
+        rig.play(wanted)
+    order = wire.decode(uploads["begin"][0], Begin)
+    H = random_H(15, order, Cohort.of(np.zeros((12, 8)), 1))
+    V = wire.decode(uploads["first"][1], fedmgs.Change).V
+    np.testing.assert_allclose(V @ np.linalg.pinv(H.T), data["east"].T, rtol=0, atol=1e-9)
 
 
 def test_a_run_that_begins_at_random_where_the_job_does_not_say_so(wired, logged):

@@ -12,11 +12,12 @@ from fedmf.network.jobs import Job
 
 DEFAULT = """\
 # This site's limits. They are read when `fedmf site` starts.
-min_samples = 10      # with fewer samples nothing leaves
+min_samples = 10          # with fewer samples nothing leaves
+samples_per_column = 1    # nor with no more than K times as many: uploads would give them away
 max_rounds = 100000
 max_rank = 1000
 algorithms = ["fedmgs", "fedmavg", "fedpalm"]
-starts = ["random", "kmeans"]   # at a random one the server knows the H that a run begins with
+starts = ["random", "kmeans"]    # of a random one the server knows H
 """
 
 
@@ -25,6 +26,7 @@ class Policy:
     """The limits."""
 
     min_samples: int = 10
+    samples_per_column: int = 1
     max_rounds: int = 100_000
     max_rank: int = 1000
     algorithms: tuple[str, ...] = ("fedmgs", "fedmavg", "fedpalm")
@@ -58,6 +60,8 @@ class Policy:
         self.check_start(start)
         if samples < self.min_samples:
             raise RefusedError("refused by its policy: it has fewer samples than min_samples")
+        if samples <= self.samples_per_column * rank:
+            raise RefusedError(f"refused by its policy: it has too few samples for rank {rank}")
 
     def check_start(self, name: str) -> None:
         """Refuse to begin in a way that is not allowed."""
