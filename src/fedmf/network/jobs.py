@@ -1,7 +1,7 @@
 """A job: what the coordinator asks a federation to do, as tables of plain values.
 
     [problem] [algorithm] [run] [penalty]    as for `fedmf fit --config`
-    [federation] deadline      seconds after which a round goes on without those who are missing
+    [federation] deadline      seconds after which a request of a round goes on without the missing
                  min_answers   ... as soon as so many have answered
                  late          "refuse" an answer after the deadline, or "use" it in a later sum
                  label         a name for people
