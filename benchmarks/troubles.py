@@ -36,7 +36,7 @@ def frozen(there: real.Real, _: Outcome) -> Row:
     """SIGSTOP past the deadline, then SIGCONT: the sums are exact, the site is back."""
     client, job = there.client, Job(fedmf.FedMGS(q1=3, q2=5), {}, 60)
     started = time.monotonic()
-    run = client.submit({**job.tables, "federation": {"deadline": 0.5}})
+    run = client.submit({**job.tables, "federation": {"deadline": 3.0}})
     real.until(lambda: progress(client, run) >= 5)
     pid = there.pid("east")
     os.kill(pid, signal.SIGSTOP)

@@ -47,9 +47,9 @@ def remove_leftovers(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, *, flushed: bool = True) -> None:
     """Write a text file."""
-    write_atomically(path, lambda temporary: _fill(temporary, text.encode()))
+    write_bytes(path, text.encode(), flushed=flushed)
 
 
 def write_bytes(path: Path, data: bytes, *, flushed: bool = True) -> None:

@@ -24,7 +24,7 @@ from fedmf.algorithms.base import Begin, random_H
 from fedmf.cli import main
 from fedmf.errors import FileFormatError, RefusedError
 from fedmf.network import site as site_module
-from fedmf.network.egress import NAME, Egress, verify
+from fedmf.network.egress import HEAD, NAME, Egress, verify
 from fedmf.network.frames import Frame
 from fedmf.network.policy import Policy
 from fedmf.network.told import what_to_say
@@ -418,6 +418,16 @@ def test_a_record_that_was_changed(how, recorded, tmp_path):
         Egress(kit / NAME)
     found = CliRunner().invoke(main, ["egress", "verify", str(kit)])
     assert found.exit_code == 2
+
+
+@pytest.mark.parametrize("left", ["", "\0" * 70, None])
+def test_a_head_that_went_down_with_the_machine(left, recorded, tmp_path):
+    kit = tmp_path / "north"
+    shutil.copytree(recorded / "north", kit)
+    (kit / HEAD).unlink() if left is None else (kit / HEAD).write_text(left)
+    assert verify(kit / NAME)[0] == 5
+    Egress(kit / NAME).record(b"", run="a", round=1)
+    assert json.loads((kit / HEAD).read_text())[0] == 6
 
 
 def test_the_command_tells_the_last_digest(recorded):

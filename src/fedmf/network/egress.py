@@ -62,7 +62,8 @@ class Egress:
             raise
         self._count, self._last = line["number"], line["digest"]
         self._stands = self._now()
-        write_text(self._path.with_name(HEAD), json.dumps([self._count, self._last]))
+        head = json.dumps([self._count, self._last])
+        write_text(self._path.with_name(HEAD), head, flushed=False)
 
     def _unchanged(self) -> None:
         """Refuse to add to a record that somebody else has touched and changed."""
@@ -119,9 +120,15 @@ def _checked(path: Path, count: int, text: str, last: str) -> str:
 
 
 def _leads_to(head: Path, digests: list[str]) -> bool:
-    """Whether the line that the head knows of is there; a kill may have come before the head."""
+    """Whether the line that the head knows of is there; a kill may have come before the head.
+
+    It is empty where the machine itself went down a moment later.
+    """
+    text = head.read_text(encoding="utf-8", errors="replace").strip("\0\n ")
+    if not text:
+        return True
     try:
-        number, digest = json.loads(head.read_text(encoding="utf-8"))
+        number, digest = json.loads(text)
         return bool(digests[number] == digest)
     except (ValueError, TypeError, IndexError):
         return False
