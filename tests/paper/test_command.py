@@ -128,5 +128,5 @@ def test_a_run_that_was_killed_goes_on(tmp_path, number):
     assert 0 < done < count
     again = call(*asked, "--runs-only").stdout
     told = int(again.split(" runs done")[0].split()[-1])
-    assert done + told >= count  # a worker may have ended its run after its parent was killed
+    assert told <= count - done  # fewer where a worker ended its run after its parent was killed
     assert len(list(Store(store))) == count
