@@ -189,7 +189,7 @@ def test_clusters_have_their_sizes_a_map_and_their_overlap(marked):
     assert [bar.value for bar in sizes.bars] == np.bincount(labels).tolist()
     np.testing.assert_array_equal(plane.groups, labels)
     assert plane.points.shape == (40, 2)
-    assert plane.title == "PCA of the columns of H"
+    assert plane.title == "PCA of the samples as W h"
     np.testing.assert_allclose(np.diag(overlap.values), 1)
     H = np.concatenate(marked.run.H, axis=1)
     cosine = H[0] @ H[1] / np.linalg.norm(H[0]) / np.linalg.norm(H[1])
@@ -206,7 +206,7 @@ def test_columns_of_W_are_marked_by_the_features_of_their_cluster(marked):
 
 def test_neighbours_stay_neighbours_on_a_map_by_t_sne(marked):
     plane = clusters.section([marked], "tsne").parts[0].panels[1]
-    assert plane.title == "t-SNE of the columns of H"
+    assert plane.title == "t-SNE of the samples as W h"
     gaps = np.linalg.norm(plane.points[:, None] - plane.points[None], axis=2)
     np.fill_diagonal(gaps, np.inf)
     assert (plane.groups[gaps.argmin(axis=1)] == plane.groups).all()

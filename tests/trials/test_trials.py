@@ -205,6 +205,12 @@ class TestStore:
         assert [result.key for result in store] == [own.key]
         assert json.loads(path.read_text())["scores"]["empty"] == 0
 
+    def test_what_a_killed_process_left_half_written_is_passed_over(self, tmp_path):
+        own, store = trial("bel"), Store(tmp_path)
+        path = store.put(own, run(own))
+        path.with_name(f".7-7-{path.name}").write_text('{"key"')
+        assert [result.key for result in store] == [own.key]
+
     @pytest.mark.parametrize("content", [b"", b'{"key": 3', b"[]", b"\xff\xfe"])
     def test_a_damaged_file_is_named_and_made_anew(self, tmp_path, content):
         own, store = trial("k-fed"), Store(tmp_path)

@@ -11,6 +11,7 @@ from fedmf.cli._group import INTERRUPTED
 
 if TYPE_CHECKING:
     from fedmf.paper import Exhibit
+    from fedmf.paper.shown import Shown
     from fedmf.trials import Outcome, Store
 
 FAILED, UNFINISHED = 1, 75
@@ -27,6 +28,7 @@ FAILED, UNFINISHED = 1, 75
 @click.option("--workers", type=click.IntRange(min=1), help="Processes  [default: all cores]")
 @click.option("--max-seconds", type=click.FloatRange(min=0), help="Stop computing after this time.")
 @click.option("--cache", metavar="DIR", help="Keep the data, dealt out, for the next call.")
+@click.option("--markdown", metavar="DIR", help="Also write the page as Markdown, with pictures.")
 @click.option("--plan-only", is_flag=True, help="Say what there is to do, and do nothing.")
 @click.option("--runs-only", is_flag=True, help="Compute, and draw nothing.")
 @click.option("--draw-only", is_flag=True, help="Draw what is there, and compute nothing.")
@@ -41,6 +43,7 @@ def command(
     workers: int | None,
     max_seconds: float | None,
     cache: str | None,
+    markdown: str | None,
     plan_only: bool,
     runs_only: bool,
     draw_only: bool,
@@ -72,6 +75,9 @@ def command(
     if not draw_only:
         status = _compute(exhibits, results, workers=workers, data_dir=data_dir, cache=cache,
                           max_seconds=max_seconds)  # fmt: skip
+    if not runs_only and status != INTERRUPTED:
+        pages = None if markdown is None else Path(markdown).expanduser()
+        _draw(exhibits, results, target, folder, pages)
     return status
 
 
@@ -124,3 +130,41 @@ def _conclude(outcome: Outcome, store: Store) -> int:
     for trial, error in outcome.failed:
         click.echo(f"failed: {trial.name}: {error.strip().splitlines()[-1]}", err=True)
     return FAILED if outcome.failed else UNFINISHED if outcome.left else 0
+
+
+def _draw(
+    exhibits: list[Exhibit], store: Store, target: Path, folder: Path | None, pages: Path | None
+) -> None:
+    """Write the page and its files, and say what the verdicts are."""
+    from fedmf.cli._show import working
+    from fedmf.paper.saved import save, save_document
+    from fedmf.paper.shown import shared_settings, show
+
+    with working("drawing"):
+        shown = [show(exhibit, store, folder) for exhibit in exhibits]
+        made = save(shown, shared_settings(folder), target)
+        if pages is not None:
+            save_document(shown, _command(exhibits), pages)
+    _tell_verdicts(shown)
+    click.echo(made[0])
+
+
+def _command(exhibits: list[Exhibit]) -> str:
+    """Return the command that computes these exhibits."""
+    from fedmf.paper import names
+
+    own = [exhibit.name for exhibit in exhibits]
+    told = "all" if own == names() else " ".join(own)
+    quick = " --quick" if any(exhibit.quick for exhibit in exhibits) else ""
+    return f"fedmf reproduce {told}{quick} --data-dir DATA --out paper"
+
+
+def _tell_verdicts(shown: list[Shown]) -> None:
+    """Print how many claims hold."""
+    from fedmf.cli._show import table
+    from fedmf.paper.shown import KINDS
+
+    rows = [
+        (f"{one.name:<6}", one.points, *(one.counts[kind] or "" for kind in KINDS)) for one in shown
+    ]
+    table("", ("", "starting points", *KINDS), rows)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fedmf.arrays import Array
 from fedmf.comparison.outcome import CLASSES, COLUMNS, Comparison, Line
 from fedmf.report import (
     Bar,
@@ -25,7 +24,7 @@ from fedmf.report import (
     results,
 )
 from fedmf.report.runs.settings import flat, side_by_side
-from fedmf.trials import Result
+from fedmf.trials.curves import averaged
 
 if TYPE_CHECKING:
     from fedmf.report.figure import Panel
@@ -150,24 +149,12 @@ def _curves(found: Comparison, running: list[Line], name: str, title: str) -> Fi
 
 
 def _series(line: Line, name: str, by: str, scale: float) -> Series:
-    """Return a method's mean curve; a run that has ended stays where it ended."""
-    rounds = np.unique(np.concatenate([_column(r, "round") for r in line.results]))
-    all_y = scale * np.stack([_at(rounds, r, name) for r in line.results])
-    x = np.maximum(rounds, START)
-    if by != "round":
-        x = np.stack([_at(rounds, r, by) for r in line.results]).mean(axis=0) / 1e6
-    mean, band = all_y.mean(axis=0), (None, None)
-    if len(all_y) > 1:
-        band = (all_y.min(axis=0), all_y.max(axis=0))
-    return Series(line.title, x, mean, *band, method=line.method)
-
-
-def _at(rounds: Array, result: Result, name: str) -> Array:
-    return np.interp(rounds, _column(result, "round"), _column(result, name))
-
-
-def _column(result: Result, name: str) -> Array:
-    return np.asarray(result.curve[name], dtype=np.float64)
+    """Return a method's mean curve."""
+    found = averaged(line.results, name, by)
+    x = np.maximum(found.x, START) if by == "round" else found.x / 1e6
+    several = len(line.results) > 1
+    low, high = (scale * found.low, scale * found.high) if several else (None, None)
+    return Series(line.title, x, scale * found.mean, low, high, method=line.method)
 
 
 def _sizes(found: Comparison) -> Figure:

@@ -17,25 +17,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import reduce
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from fedmf.errors import FedMFError, FileFormatError, MissingDataError, ParameterError
-from fedmf.files import read_toml
+from fedmf.errors import FedMFError, FileFormatError, ParameterError
+from fedmf.paper.claim import Claim
+from fedmf.paper.sources import SETTINGS, table_of
 from fedmf.trials import Trial, expand
 from fedmf.trials.plan import merged
 
 Table = dict[str, Any]
 
-SETTINGS = "settings"
 KINDS = ("curves", "table", "map")
 OF_TRIAL = frozenset(one.name for one in fields(Trial)) | {"seeds", "place", "for"}
 OF_EXHIBIT = {
     *("kind", "title", "paper", "caption", "notes", "seeds", "place", "common"),
-    *("x", "y", "panels", "columns", "rows", "score", "map", "claims"),
+    *("x", "y", "log", "from_round", "panels", "columns", "rows", "score", "map", "claims"),
 }
-OF_PANEL = frozenset(("name", "title", "x", "y", "until", "curves"))
+OF_AXES = ("x", "y", "log", "from_round")
+OF_PANEL = frozenset(("name", "title", *OF_AXES, "until", "curves"))
 OF_CURVE = frozenset(("label", "line", "level"))
 OF_ROW = frozenset(("label", "paper", "apart"))
 
@@ -72,6 +72,8 @@ class Panel:
     series: tuple[Series, ...]
     x: str = "round"
     y: str = "objective"
+    log: tuple[str, ...] = ()  # which axes have a scale of powers of ten
+    from_round: int = 0  # the axis beside reaches up to where all curves are by then
     until: float | None = None  # where the axis below ends
 
     @property
@@ -91,42 +93,26 @@ class Exhibit:
     caption: str
     notes: tuple[str, ...]
     panels: tuple[Panel, ...]
-    claims: tuple[Table, ...]
+    claims: tuple[Claim, ...]
     score: str = "accuracy"
     apart: frozenset[str] = frozenset()  # rows of the table that the paper has not
     map: Table = field(default_factory=dict)  # settings of t-SNE
+    quick: bool = False  # smaller than the file says
 
     @property
     def series(self) -> dict[str, Series]:
         """All series by what claims call them."""
         return {one.key: one for panel in self.panels for one in panel.series}
 
+    def panel(self, name: str) -> Panel:
+        """Return a panel by its name."""
+        return next(panel for panel in self.panels if panel.name == name)
+
     @property
     def trials(self) -> list[Trial]:
         """All trials, each once."""
         every = [trial for one in self.series.values() for trial in one.trials]
         return list({trial.key: trial for trial in every}.values())
-
-
-def names(folder: Path | None = None) -> list[str]:
-    """Return the names of all exhibits, figures first."""
-    found = [
-        Path(file.name).stem for file in _folder(folder).iterdir() if file.name[-5:] == ".toml"
-    ]
-    return sorted(name for name in found if name != SETTINGS)
-
-
-def chosen(wanted: Sequence[str], folder: Path | None = None) -> list[str]:
-    """Return the exhibits that names, beginnings of names, or "all" stand for."""
-    known = names(folder)
-    picked = set()
-    for text in wanted:
-        exact = [name for name in known if text in (name, "all")]
-        found = exact or [name for name in known if name.startswith(text)]
-        if not found:
-            raise ParameterError(f"there is no {text!r}; there are all, {', '.join(known)}")
-        picked.update(found)
-    return [name for name in known if name in picked]
 
 
 def read(
@@ -139,7 +125,7 @@ def read(
     folder : with files in place of the package's own.
     """
     try:
-        settings, table = _table(SETTINGS, folder), _table(name, folder)
+        settings, table = table_of(SETTINGS, folder), table_of(name, folder)
         return _Reader(name, table, settings, seeds, quick).exhibit()
     except FileFormatError:
         raise
@@ -165,6 +151,7 @@ class _Reader:
         for entry in ("title", "paper", "caption"):
             self._need("the file", self._table, entry)
         panels = {"curves": self._curves, "table": self._cells, "map": self._maps}[self._kind]()
+        known = {one.key for panel in panels for one in panel.series}
         return Exhibit(
             name=self._name,
             kind=self._kind,
@@ -173,10 +160,11 @@ class _Reader:
             caption=self._table["caption"],
             notes=tuple(self._table.get("notes", ())),
             panels=tuple(panels),
-            claims=tuple(self._table.get("claims", ())),
+            claims=tuple(Claim.of(one, known) for one in self._table.get("claims", ())),
             score=self._table.get("score", "accuracy"),
             apart=frozenset(r["label"] for r in self._table.get("rows", ()) if r.get("apart")),
             map=self._table.get("map", {}),
+            quick=bool(self._quick),
         )
 
     def _curves(self) -> list[Panel]:
@@ -195,8 +183,9 @@ class _Reader:
                 label = self._need(f"a curve of panel {name!r}", curve, "label")
                 look = {"line": curve.get("line", "solid"), "level": curve.get("level", False)}
                 series.append(self._series(f"{name}: {label}", label, [shared, said], **look))
-            axes = {axis: table.get(axis, self._table.get(axis)) for axis in ("x", "y")}
-            axes = {axis: value for axis, value in axes.items() if value is not None}
+            said = {entry: one[entry] for one in (self._table, table) for entry in OF_AXES
+                    if entry in one}  # fmt: skip
+            axes = {**said, "log": tuple(said.get("log", ()))}
             title = table.get("title", "")
             panels.append(Panel(name, title, tuple(series), until=table.get("until"), **axes))
         return panels
@@ -276,16 +265,3 @@ class _Reader:
         if entry not in table:
             raise ParameterError(f"{where} needs an entry {entry!r}")
         return table[entry]
-
-
-def _folder(folder: Path | None) -> Any:
-    if folder is None:
-        return files("fedmf.paper").joinpath("exhibits")
-    if not folder.is_dir():
-        raise MissingDataError(f"{folder}: there is no such folder")
-    return folder
-
-
-def _table(name: str, folder: Path | None) -> Table:
-    """Return a file's table."""
-    return read_toml(_folder(folder).joinpath(f"{name}.toml"))

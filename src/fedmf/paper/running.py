@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
+from fedmf.paper import maps
 from fedmf.paper.exhibit import Exhibit
 from fedmf.trials import Outcome, Progress, Store, Trial, run_all
 from fedmf.trials.cost import Clock
@@ -72,7 +73,10 @@ def compute(
     max_seconds: float | None = None,
     progress: Show | None = None,
 ) -> Outcome:
-    """Run what is not in the store yet; the arguments are those of `run_all`."""
+    """Run what is not in the store yet; the arguments are those of `run_all`.
+
+    Maps of samples are made last, when nothing else is left.
+    """
     whole, start = Outcome(), perf_counter()
     with TemporaryDirectory(prefix="fedmf-") as temporary:
         kept = Path(temporary) if cache is None else Path(cache)
@@ -85,5 +89,8 @@ def compute(
                            max_seconds=left, progress=progress)  # fmt: skip
             for name in ("done", "before", "failed", "left"):
                 getattr(whole, name).extend(getattr(part, name))
+        for exhibit in exhibits:
+            if exhibit.kind == "map" and not whole.left:
+                maps.compute(exhibit, store, data_dir)
     whole.seconds = perf_counter() - start
     return whole

@@ -43,6 +43,9 @@ WIDTH, HEIGHT = 3.75, 2.65  # inches of a panel
 BAR_HEIGHT = 0.24
 SMALL, TEXT = 8.5, 9
 WIDE = 1.6  # of a line
+LABEL = (0.027, 0.055)  # a letter's width and a line's height, as shares of a map
+MOVES = 4  # lines by which a label is moved at most
+SHORT = 18  # names of which two stand side by side below a panel
 SETTINGS: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "fedmf",
@@ -87,21 +90,31 @@ def whole(figure: Figure) -> Drawing:
     rows = -(-count // columns)
     tall = max(size(panel)[1] for panel in figure.panels)
     shared, looks = figure.shared_legend(), figure.looks()
-    extra = 0.0 if shared else 0.16 * max(len(legend(panel)) for panel in figure.panels)
-    drawn = Drawing(figsize=(WIDTH * columns, (tall + 0.2 + extra) * rows), layout="constrained")
+    named = [legend(panel) for panel in figure.panels]
+    below = 0 if shared else max(-(-len(names) // _beside(names)) for names in named)
+    drawn = Drawing(
+        figsize=(WIDTH * columns, (tall + 0.2 + 0.17 * below) * rows), layout="constrained"
+    )
     axes = drawn.subplots(rows, columns, squeeze=False).ravel()
     for panel, own in zip(figure.panels, axes, strict=False):
         _draw(panel, own, looks)
         own.set_title("\n".join(filter(None, (panel.title, own.get_title(loc="left")))),
                       fontsize=TEXT, color=palette.INK.light, loc="left")  # fmt: skip
         if not shared:
-            _legend(own, legend(panel), looks, loc="upper left", bbox_to_anchor=(0, -0.2))
+            names = legend(panel)
+            _legend(own, names, looks, loc="upper left", bbox_to_anchor=(-0.08, -0.2),
+                    ncols=_beside(names), handlelength=2.3, columnspacing=1)  # fmt: skip
     for spare in axes[count:]:
         spare.remove()
     if shared:
-        names = max((legend(panel) for panel in figure.panels), key=len)
+        names = max(named, key=len)
         _legend(drawn, names, looks, loc="outside upper left", ncols=min(len(names), 2 * columns))
     return drawn
+
+
+def _beside(names: Sequence[str]) -> int:
+    """Return how many columns a legend below a panel has room for."""
+    return 2 if max(map(len, names), default=0) <= SHORT else 1
 
 
 def size(panel: Panel) -> tuple[float, float]:
@@ -200,11 +213,14 @@ def _scatter(panel: Scatter, axes: Axes, looks: dict[str, Look]) -> None:
     axes.spines[["left", "bottom"]].set_visible(False)
     points, groups = np.asarray(panel.points, float), np.asarray(panel.groups)
     for group in np.unique(groups):
-        own = points[groups == group]
-        axes.plot(*own.T, linestyle="none", marker="o", markersize=2.6, markeredgewidth=0,
-                  alpha=0.75, color=palette.GROUPS[group % len(palette.GROUPS)].light)  # fmt: skip
-    for group in np.unique(groups) if panel.numbered else ():
-        _number(axes, panel.name(int(group)), _middle(points[groups == group]))
+        own, (turn, colour) = points[groups == group], divmod(int(group), len(palette.GROUPS))
+        axes.plot(*own.T, linestyle="none", marker=palette.MARKS[turn % len(palette.MARKS)],
+                  markersize=2.6, markeredgewidth=0, alpha=0.75,
+                  color=palette.GROUPS[colour].light)  # fmt: skip
+    if panel.numbered:
+        names = {panel.name(int(g)): _middle(points[groups == g]) for g in np.unique(groups)}
+        for name, place in apart(names, np.ptp(points, axis=0)).items():
+            _number(axes, name, place)
 
 
 def _number(axes: Axes, text: str, place: tuple[float, float]) -> None:
@@ -217,6 +233,28 @@ def _number(axes: Axes, text: str, place: tuple[float, float]) -> None:
     }
     axes.annotate(text, place, (0, 6), textcoords="offset points", ha="center", fontsize=TEXT,
                   fontweight="bold", color=palette.INK.light, bbox=box)  # fmt: skip
+
+
+def apart(places: dict[str, Any], size: Any) -> dict[str, tuple[float, float]]:
+    """Return places of labels, moved up or down where one would hide another.
+
+    size : width and height of what they stand on, in the places' units.
+    """
+    width, height = size * LABEL
+    found: dict[str, tuple[float, float]] = {}
+    for name, (x, y) in places.items():
+        taken = [
+            other
+            for label, (across, other) in found.items()
+            if abs(across - x) < width * (len(label) + len(name)) / 2
+        ]
+        steps = sorted(range(-MOVES, MOVES + 1), key=abs)
+        free = (y + step * height for step in steps)
+        found[name] = (
+            x,
+            next((at for at in free if all(abs(at - other) >= height for other in taken)), y),
+        )
+    return found
 
 
 def _middle(points: Any) -> Any:
@@ -259,8 +297,8 @@ def _legend(place: Any, names: Sequence[str], looks: dict[str, Look], **where: A
         for name in names
     ]  # fmt: skip
     if handles:
-        place.legend(handles=handles, fontsize=SMALL, frameon=False, handlelength=2.6,
-                     labelcolor=palette.INK.light, borderaxespad=0.3, **where)  # fmt: skip
+        place.legend(handles=handles, fontsize=SMALL, frameon=False, borderaxespad=0.3,
+                     labelcolor=palette.INK.light, **{"handlelength": 2.6, **where})  # fmt: skip
 
 
 def _plain(axes: Axes, above: str, below: str) -> None:

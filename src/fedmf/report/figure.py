@@ -158,7 +158,10 @@ class Bars:
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
-    """A panel of points in the plane, (n, 2), coloured by group; each group's number beside it."""
+    """A panel of points in the plane, (n, 2), coloured by group; each group's number beside it.
+
+    Groups after the tenth have the same colours again, with another mark.
+    """
 
     points: Array
     groups: IntArray

@@ -183,7 +183,8 @@ class _Writer:
         links = list(figure.links)
         if figure.data:
             links.insert(0, (f"Data of “{figure.title}” (CSV)", _download(figure.csv())))
-        grid = "panels one" if len(panels) == 1 else "panels"
+        counted = {1: " one", 2: " two"}.get(min(len(panels), figure.columns), "")
+        grid = f"panels{counted}"
         return (
             f"<figure id='{escape(key)}'><figcaption><strong>{escape(figure.title)}</strong> "
             f"{escape(figure.caption)}</figcaption>{_legend(names, looks) if shared else ''}"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fedmf.errors import FileFormatError
-from fedmf.files import write_text
+from fedmf.files import is_temporary, write_text
 from fedmf.trials.result import Result
 from fedmf.trials.trial import Trial
 
@@ -50,9 +50,10 @@ class Store:
         return path
 
     def __iter__(self) -> Iterator[Result]:
-        """Yield all results, by name."""
+        """Yield all results, by name; what a killed process left half written is none."""
         for path in sorted(self.folder.rglob("*.json")):
-            yield read(path)
+            if not is_temporary(path.name):
+                yield read(path)
 
 
 def read(path: Path) -> Result:

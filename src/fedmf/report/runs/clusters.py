@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fedmf.arrays import Array, IntArray
-from fedmf.clustering import memberships, orthogonality
+from fedmf.clustering import orthogonality
 from fedmf.clustering.metrics import ari, cluster_sizes
 from fedmf.report.figure import Bar, Bars, Figure, Heat, Panel, Scatter
 from fedmf.report.page import Details, Part, Section, Text
@@ -64,19 +64,29 @@ def _figure(record: Record, kind: str, points: int, key: str) -> Figure:
     """Return a run's clusters: sizes, map, overlap."""
     H, labels = record.run.private.H, _labels(record)
     kept = sampled(H.shape[1], points)
-    places, found = placed(memberships(H[:, kept]).T, kind)
+    places, found = placed(_modelled(record.run.W, H[:, kept]), kind)
     panels: list[Panel] = [_sizes(record, labels)]
-    panels.append(Scatter(places, labels[kept], title=f"{found} of the columns of H"))
+    panels.append(Scatter(places, labels[kept], title=f"{found} of the samples as W h"))
     if record.run.goal.rank <= SHOWN:
         panels.append(_overlap(H))
     many = f"{len(kept):,} of {H.shape[1]:,} samples" if len(kept) < H.shape[1] else "all samples"
     caption = (
         "A sample belongs to the cluster of the largest entry of its column of H. "
-        f"Map: {found} of {many}, columns scaled to sum 1. Overlap: cosines of the rows of H, 0 "
-        f"where no sample is in both. How far H is from one entry a column, between 0 and 1: "
+        f"Map: {found} of {many}, each as the run has it, W h. Overlap: cosines of the rows of H, "
+        f"0 where no sample is in both. How far H is from one entry a column, between 0 and 1: "
         f"{orthogonality(H):.3f}."
     )
     return Figure(record.label, panels, caption, key=key)
+
+
+def _modelled(W: Array, H: Array) -> Array:
+    """Return samples as rows (n, K) that are as far from each other as their columns of W H.
+
+    H alone would not do: where each sample has one cluster, all of a cluster would be one point.
+    """
+    turned = np.linalg.qr(W.astype(np.float64, copy=False), mode="r")
+    found: Array = (turned @ H).T
+    return found
 
 
 def _sizes(record: Record, labels: IntArray) -> Bars:

@@ -1,4 +1,4 @@
-"""A map of samples: their columns of H in the plane, neighbours near each other.
+"""A map of samples: rows of numbers in the plane, neighbours near each other.
 
 "pca" is a projection onto the two directions in which the columns differ most, and takes no time;
 "tsne" (t-SNE) keeps neighbours together, takes a second, and its distances mean little.
@@ -29,7 +29,7 @@ def placed(columns: Array, kind: str) -> tuple[Array, str]:
         raise ParameterError(f"map must be one of {', '.join(KINDS)}; got {kind!r}")
     if kind == "pca" or len(columns) < LEAST:
         return _pca(columns), KINDS["pca"]
-    return _tsne(columns), KINDS["tsne"]
+    return tsne(columns), KINDS["tsne"]
 
 
 def _pca(columns: Array) -> Array:
@@ -39,12 +39,13 @@ def _pca(columns: Array) -> Array:
     return np.pad(places, ((0, 0), (0, 2 - places.shape[1])))
 
 
-def _tsne(columns: Array) -> Array:
+def tsne(columns: Array, perplexity: float = 30.0, seed: int = 0) -> Array:
+    """Return places (n, 2) of samples (n, K) by t-SNE."""
     from sklearn.manifold import TSNE
     from threadpoolctl import threadpool_limits
 
-    perplexity = min(30.0, (len(columns) - 1) / 3)
-    found = TSNE(2, perplexity=perplexity, init="pca", random_state=0, max_iter=500)
+    perplexity = min(perplexity, (len(columns) - 1) / 3)
+    found = TSNE(2, perplexity=perplexity, init="pca", random_state=seed, max_iter=500)
     with threadpool_limits(1):  # steps this short would wait for each other more than they work
         places: Array = found.fit_transform(np.ascontiguousarray(columns, dtype=np.float64))
     return places
