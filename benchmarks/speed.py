@@ -10,6 +10,7 @@ and the history included. A limit is what the software is to stay under on 2 cor
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import subprocess
 import sys
@@ -26,6 +27,8 @@ import fedmf
 from measuring import anonymous_mb, peak_of, report
 
 SHAPE = {"M": 2000, "N": 10_000, "K": 20}
+IDLE = 0.15  # OpenBLAS keeps the cores busy for 0.1 s after a product, waiting for the next one
+TURN = 3  # rounds, then calls of the reference
 Row = dict[str, Any]
 
 
@@ -41,7 +44,7 @@ def products(X: Any, K: int) -> Callable[[], None]:
     H = random.random((X.shape[0], K)).astype(X.dtype)
 
     def work() -> None:
-        with threadpool_limits(None):
+        with threadpool_limits(os.cpu_count()):
             X @ W
             X.T @ H
 
@@ -56,22 +59,32 @@ def seconds_of(work: Callable[[], None]) -> float:
 
 
 def rounds_of(sites: Any, K: int, algorithm: Any, count: int, between: Callable[[], None]) -> Row:
-    """Return the medians of a round and of the reference that is timed after every round."""
+    """Return the medians of a round and of the reference, which take turns.
+
+    After each turn of the reference one round goes untimed: the caches are cold then, as they
+    never are in a run; so does the reference's first call of a turn.
+    """
     rounds: list[float] = []
     references: list[float] = []
-    last = time.perf_counter()
+    last, turn = time.perf_counter(), 0
 
     def after(position: Any) -> None:
-        nonlocal last
-        rounds.append(time.perf_counter() - last)
-        references.append(seconds_of(between))
+        nonlocal last, turn
+        if turn > 0:
+            rounds.append(time.perf_counter() - last)
+        turn += 1
+        if turn > TURN:
+            between()
+            references.extend(seconds_of(between) for _ in range(TURN))
+            time.sleep(IDLE)
+            turn = 0
         last = time.perf_counter()
 
-    problem = fedmf.Problem(rank=K)
-    fedmf.fit(sites, problem, algorithm, rounds=count + 3, tol=0, callback=after)
+    problem, turns = fedmf.Problem(rank=K), -(-count // TURN) + 1
+    fedmf.fit(sites, problem, algorithm, rounds=turns * (TURN + 1), tol=0, callback=after)
     return {
-        "round_ms": 1e3 * statistics.median(rounds[3:]),
-        "reference_ms": 1e3 * statistics.median(references[3:]),
+        "round_ms": 1e3 * statistics.median(rounds[TURN:]),
+        "reference_ms": 1e3 * statistics.median(references[TURN:]),
     }
 
 
@@ -165,7 +178,7 @@ def on_disk(count: int, folder: Path | None, rows: int = 1_000_000) -> list[Row]
 
         def by_blocks() -> None:
             total = np.zeros((M, K), np.float32)
-            with threadpool_limits(None):
+            with threadpool_limits(os.cpu_count()):
                 for first in range(0, rows, 10_000):
                     block = X[first : first + 10_000]
                     block @ W

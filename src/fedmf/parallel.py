@@ -15,14 +15,24 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from threading import Lock
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-_POOL: ContextVar[ThreadPoolExecutor | None] = ContextVar("pool", default=None)
+
+class _Pool(ThreadPoolExecutor):
+    """The threads that help the one that asks."""
+
+    @property
+    def helpers(self) -> int:
+        """How many they are."""
+        return self._max_workers
+
+
+_POOL: ContextVar[_Pool | None] = ContextVar("pool", default=None)
 
 
 @contextmanager
@@ -30,7 +40,7 @@ def threads(count: int | None = None) -> Iterator[None]:
     """Let `each` use so many threads inside the block; None: one for each core."""
     count = count or os.cpu_count() or 1
     # In the pool's own threads `each` goes one by one, or they would wait for each other.
-    with _single_blas, ThreadPoolExecutor(count, initializer=lambda: _POOL.set(None)) as pool:
+    with _single_blas, _Pool(max(1, count - 1), initializer=lambda: _POOL.set(None)) as pool:
         token = _POOL.set(pool if count > 1 else None)
         try:
             yield
@@ -39,19 +49,59 @@ def threads(count: int | None = None) -> Iterator[None]:
 
 
 def each(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
-    """Return function(item) for each item, in order; when one fails, nothing is left running."""
+    """Return function(item) for each item, in order; when one fails, nothing is left running.
+
+    The calling thread works along with those of the pool, each taking the next item that is left:
+    where the items are small, handing them out one by one would take longer than the work. The
+    failure that is raised is that of the first item in order: all before it were taken before it.
+    """
     work: Sequence[T] = list(items)
     pool = _POOL.get()
     if pool is None or len(work) < 2:
         return [function(item) for item in work]
-    futures: list[Future[R]] = []
+    shift = _Shift(function, work)
+    helpers = min(pool.helpers, len(work) - 1)
+    futures: list[Future[None]] = []
+    token = _POOL.set(None)
     try:
-        futures.extend(pool.submit(function, item) for item in work)
-        return [future.result() for future in futures]
+        futures.extend(pool.submit(shift.take) for _ in range(helpers))
+        shift.take()
     finally:
-        for future in futures:
-            future.cancel()
+        shift.close()
         wait(futures)
+        _POOL.reset(token)
+    return shift.results()
+
+
+class _Shift(Generic[T, R]):
+    """Pieces of work, taken one by one by several threads."""
+
+    def __init__(self, function: Callable[[T], R], work: Sequence[T]) -> None:
+        self._function = function
+        self._work = work
+        self._places = iter(range(len(work)))  # its next place goes to one thread only
+        self._done: dict[int, R] = {}
+        self._failed: dict[int, Exception] = {}
+
+    def take(self) -> None:
+        """Work until nothing is left, or something failed."""
+        for place in self._places:
+            try:
+                self._done[place] = self._function(self._work[place])
+            except Exception as error:  # noqa: BLE001 - raised where the results are wanted
+                self._failed[place] = error
+                self.close()
+
+    def close(self) -> None:
+        """Leave nothing to be taken."""
+        for _ in self._places:
+            pass
+
+    def results(self) -> list[R]:
+        """Return what came out, in order."""
+        for place in sorted(self._failed):
+            raise self._failed[place]
+        return [self._done[place] for place in range(len(self._work))]
 
 
 class _SingleBlas:

@@ -78,7 +78,11 @@ class Cohort:
         out = np.empty((self.shape[0], W.shape[1]), dtype=np.result_type(self.dtype, W))
 
         def fill(place: int) -> None:
-            out[self.borders[place] : self.borders[place + 1]] = self.blocks[place] @ W
+            part = out[self.borders[place] : self.borders[place + 1]]
+            if isinstance(self.blocks[place], np.ndarray):
+                np.matmul(self.blocks[place], W, out=part)
+            else:
+                part[:] = self.blocks[place] @ W
 
         each(fill, range(len(self.blocks)))
         return out.T
@@ -133,6 +137,9 @@ class Cohort:
 
     def _runs(self, places: IntArray) -> list[tuple[int, int]]:
         """Return where the samples of these sites are, neighbouring sites in one stretch."""
+        first, last = int(places[0]), int(places[-1])
+        if last - first + 1 == len(places):
+            return [(int(self.edges[first]), int(self.edges[last + 1]))]
         breaks = np.flatnonzero(np.diff(places) > 1) + 1
         runs = np.split(places, breaks)
         return [(int(self.edges[run[0]]), int(self.edges[run[-1] + 1])) for run in runs]

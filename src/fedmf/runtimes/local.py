@@ -20,7 +20,7 @@ from fedmf.parallel import each
 from fedmf.private import gather
 from fedmf.sites import Cohort
 
-COHORT_BYTES = 4 * 2**20  # sites smaller than this share a cohort: it fits the cache
+COHORT_BYTES = 8 * 2**20  # sites smaller than this share a cohort: it fits the cache
 LARGE_COHORT = 64 * 2**20  # a cohort over this has the threads for itself, block by block
 
 
