@@ -53,5 +53,11 @@ def remember_last(function: Callable[P, T]) -> Callable[P, T]:
     return remembering
 
 
+@remember_last
+def gram(W: Array) -> Array:
+    """Return W'W (K, K)."""
+    return W.T @ W
+
+
 def _same(old: Any, new: Any) -> bool:
     return old is new or (isinstance(old, float) and isinstance(new, float) and old == new)

@@ -27,13 +27,14 @@ def projected_steps(
     Each step is written Z <- clip(T Z + D), T = I - A / divisor, D = B / divisor.
     """
     # Rows are columns of Z: contiguous where Z is stored the way sites store it.
-    rows = np.array(Z.T, order="C")
+    rows = np.empty((Z.shape[1], Z.shape[0]), Z.dtype)
     dtype = rows.dtype
     T = (np.eye(A.shape[0]) - A.astype(np.float64) / divisor).astype(dtype)
     lower, upper = dtype.type(interval[0]), dtype.type(interval[1])
 
     def work(first: int) -> None:
         part = slice(first, first + COLUMNS_PER_BLOCK)
+        rows[part] = Z.T[part]
         drift = np.divide(B.T[part], dtype.type(divisor), dtype=dtype, order="C")
         if not native.steps(rows[part], drift, T, steps, lower, upper):
             _clipped_steps(rows[part], T, drift, steps, lower, upper)

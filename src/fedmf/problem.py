@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedmf.arrays import Array, Scalar, largest_eigenvalue, remember_last
+from fedmf.arrays import Array, Scalar, gram, largest_eigenvalue, remember_last
 from fedmf.checks import check_integer, check_real, check_type, unknown
 from fedmf.constraints import Box, Constraint, Free, Nonnegative
 from fedmf.errors import DataError, InputTypeError, ParameterError
@@ -156,7 +156,7 @@ class Goal:
 @remember_last
 def _hessian_H(goal: Goal, W: Array, rho: float) -> tuple[Array, float]:
     """Return the Hessian of F in a column of H (squared loss) and its largest eigenvalue."""
-    A = 2 / goal.known.samples * (W.T @ W).astype(np.float64) + goal.penalty(rho)
+    A = 2 / goal.known.samples * gram(W).astype(np.float64) + goal.penalty(rho)
     return A, largest_eigenvalue(A)
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
+from fedmf import native
 from fedmf.arrays import Array, IntArray, Rows
 from fedmf.blocks import cut, pack, squared_norm, stack
 from fedmf.parallel import each
@@ -79,9 +80,7 @@ class Cohort:
 
         def fill(place: int) -> None:
             part = out[self.borders[place] : self.borders[place + 1]]
-            if isinstance(self.blocks[place], np.ndarray):
-                np.matmul(self.blocks[place], W, out=part)
-            else:
+            if not native.cross(self.blocks[place], W, part):
                 part[:] = self.blocks[place] @ W
 
         each(fill, range(len(self.blocks)))
@@ -90,13 +89,15 @@ class Cohort:
     def moment(self, H: Array) -> Array:
         """Return X H', (M, K); the blocks' terms are added in groups of a fixed size."""
 
+        dtype = np.result_type(self.dtype, H)
+
         def group(first: int) -> Array:
-            total: Array | None = None
+            total = native.sums(self.shape[1], H.shape[0], dtype)
             for place in range(first, min(first + BLOCKS_PER_GROUP, len(self.blocks))):
-                part = H[:, self.borders[place] : self.borders[place + 1]]
-                term = self.blocks[place].T @ part.T
-                total = term if total is None else np.add(total, term, out=total)
-            return cast(Array, total)
+                part = H[:, self.borders[place] : self.borders[place + 1]].T
+                if not native.moment(self.blocks[place], part, total):
+                    np.add(total, self.blocks[place].T @ part, out=total)
+            return total
 
         groups = each(group, range(0, len(self.blocks), BLOCKS_PER_GROUP))
         return reduce(np.add, groups)

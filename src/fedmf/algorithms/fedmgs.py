@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedmf.algorithms.base import Algorithm, Draw, check_participants
-from fedmf.arrays import Array, IntArray, Scalar, largest_eigenvalue
+from fedmf.arrays import Array, IntArray, Scalar, gram, largest_eigenvalue
 from fedmf.checks import check_integer, check_real
 from fedmf.declared import Square, Tall
 from fedmf.errors import ParameterError
@@ -127,7 +127,7 @@ class FedMGS(Algorithm):
         """Return F's sums from G1 and G2: with them the server needs nothing more."""
         W = server.W.astype(np.float64, copy=False)
         N = goal.known.samples
-        fit = N * (np.sum((W.T @ W) * server.G1) / 2 - np.sum(W * server.G2))
+        fit = N * (np.vdot(gram(W), server.G1) / 2 - np.vdot(W, server.G2))
         return Parts(goal.known.squared_norm + fit, *h_sums(server.G1 * (N / 2)))
 
     def private(self, goal: Goal, data: Cohort, H: Array) -> Private:
@@ -162,7 +162,7 @@ class FedMGS(Algorithm):
         """Take Q2 projected steps on W at the server."""
         A = server.G1 + goal.mu * np.eye(goal.rank)
         divisor = self.gamma_w / 2 * largest_eigenvalue(A)
-        B = server.G2.astype(server.W.dtype).T
+        B = server.G2.astype(server.W.dtype, copy=False).T
         W = descend(Quadratic(A, B), server.W.T, self.q2, divisor, goal.w_set)
         return server._replace(W=W.T)
 

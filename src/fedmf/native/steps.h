@@ -1,47 +1,9 @@
-/* The steps for vectors of BYTES bytes, of which there are REGISTERS; for both types of numbers. */
+/* Projected gradient steps on rows: z <- clip(z T + d), some hundred times, for many rows.
 
-#ifndef REAL
-#define REAL double
-#define WHOLE long long
-#include "steps.h"
-#undef REAL
-#undef WHOLE
-#define REAL float
-#define WHOLE int
-#include "steps.h"
-#undef REAL
-#undef WHOLE
-#undef SUFFIX
-#undef BYTES
-#undef REGISTERS
-#undef TARGET
-#else
-
-#define OWN(name) NAME(NAME(name, REAL), SUFFIX)
-#define LANES ((int)(BYTES / sizeof(REAL)))
-#define BITS ((int)(8 * sizeof(REAL)))
-#define MOST 8 /* vectors to a row */
-#define INLINE TARGET static inline __attribute__((always_inline))
-
-typedef REAL OWN(vec_) __attribute__((vector_size(BYTES)));
-typedef WHOLE OWN(mask_) __attribute__((vector_size(BYTES)));
-
-INLINE WHOLE OWN(any_)(OWN(mask_) bits)
-{
-    WHOLE all = 0;
-    for (int i = 0; i < LANES; i++)
-        all |= bits[i];
-    return all;
-}
-
-/* The entries where the mask says so, the others as they are; a NaN is never replaced. */
-INLINE OWN(vec_) OWN(clip_)(OWN(vec_) sum, OWN(vec_) low, OWN(vec_) high)
-{
-    OWN(mask_) under = sum < low, over;
-    sum = (OWN(vec_))((under & (OWN(mask_))low) | (~under & (OWN(mask_))sum));
-    over = sum > high;
-    return (OWN(vec_))((over & (OWN(mask_))high) | (~over & (OWN(mask_))sum));
-}
+   The rows are independent and short (K numbers), so a few of them at a time do all their steps in
+   registers; only T (K x K) is read again, from the nearest cache. Every entry is summed as
+   d_k + z_0 T_0k + z_1 T_1k + ..., in this order, so that its bits depend neither on which rows are
+   done together nor on whether the terms of zeros are left out. */
 
 /* One step of R rows that share each row of T; returns which bits changed. */
 INLINE OWN(mask_) OWN(dense_)(OWN(vec_) *z, const OWN(vec_) *d, const OWN(vec_) *T, long K,
@@ -163,9 +125,3 @@ TARGET static int OWN(steps_)(REAL *Z, const REAL *D, const REAL *T, long n, lon
 }
 
 #undef CASE
-#undef INLINE
-#undef MOST
-#undef BITS
-#undef LANES
-#undef OWN
-#endif
