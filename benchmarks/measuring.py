@@ -75,10 +75,10 @@ def _text(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def report(title: str, rows: list[dict[str, Any]], out: Path | None) -> None:
-    """Print the rows, and write them with the machine to a JSON file where one is named."""
+def report(title: str, rows: list[dict[str, Any]], out: Path | None, **more: Any) -> None:
+    """Print the rows, and write them, the machine and `more` to a JSON file if one is named."""
     show(title, rows)
     for name, value in machine().items():
         print(f"{name}: {value}")
     if out is not None:
-        out.write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1) + "\n")
+        out.write_text(json.dumps({"machine": machine(), "rows": rows, **more}, indent=1) + "\n")
