@@ -31,8 +31,10 @@ class Clock:
 
 def rounds(
     sites: list[np.ndarray], W: np.ndarray, H: list[np.ndarray], q1: int = 10, q2: int = 100
-) -> Iterator[tuple[float, dict[str, float]]]:
-    """Yield F and the seconds of each part after every round; W >= 0, H >= 0, no penalties.
+) -> Iterator[tuple[np.ndarray, list[np.ndarray], dict[str, float]]]:
+    """Yield W, the H_p and the seconds of each part after every round.
+
+    W >= 0, H >= 0, no penalties; F is computed, as part of a round, and not used.
 
     `sites` are (n_p, M), W is (M, K), H holds each site's (K, n_p).
     """
@@ -63,4 +65,5 @@ def rounds(
                 W = np.maximum(W - (W @ G1 - G2) / d, 0)
         with clock.part("objective"):
             F = squared / N + np.sum((W.T @ W) * G1) / 2 - np.sum(W * G2)
-        yield float(F), dict(clock.seconds)
+        assert np.isfinite(F)
+        yield W, H, dict(clock.seconds)

@@ -85,7 +85,7 @@ def parts_naive(sites: list[np.ndarray], K: int, count: int) -> list[dict[str, f
         loop = naive.rounds(sites, W, H)
         for _ in range(count):
             start = time.perf_counter()
-            _, seconds = next(loop)
+            *_, seconds = next(loop)
             found.append({**seconds, "all": time.perf_counter() - start})
     return found
 
