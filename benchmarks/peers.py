@@ -129,7 +129,11 @@ def trial(X: np.ndarray, name: str, wanted: float, limit: float, pipe: Any) -> N
     """Run a program until it is there; send how it went."""
     _, program, count = PROGRAMS[name]
     W, H = start(X)
-    program(X[:200], W, H[:, :200], 2)  # imports, and whatever else is done once
+    try:
+        program(X[:200], W, H[:, :200], 2)  # imports, and whatever else is done once
+    except Exception as error:  # noqa: BLE001 - somebody else's program: told in the table
+        pipe.send({"failed": type(error).__name__})
+        return
     before, begun = anonymous_mb(), time.perf_counter()
     while True:
         (found, seconds, peak) = peak_of(lambda n=count: program(X, W, H, n))
@@ -139,7 +143,7 @@ def trial(X: np.ndarray, name: str, wanted: float, limit: float, pipe: Any) -> N
             pipe.send({"there": there, "iterations": count, "seconds": seconds,
                        "objective": reached, "MB": peak - before})  # fmt: skip
             return
-        count = -(-count * 5 // 4) if reached < 1.001 * wanted else count * 2
+        count = -(-count * 5 // 4) if reached < 1.01 * wanted else count * 2
 
 
 def apart(X: np.ndarray, name: str, wanted: float, limit: float) -> dict[str, Any]:
@@ -148,10 +152,7 @@ def apart(X: np.ndarray, name: str, wanted: float, limit: float) -> dict[str, An
     process = mp.get_context("fork").Process(target=trial, args=(X, name, wanted, limit, theirs))
     process.start()
     theirs.close()
-    try:
-        found: dict[str, Any] = ours.recv()
-    except EOFError:
-        found = {"there": False, "failed": True}
+    found: dict[str, Any] = ours.recv()
     process.join()
     return found
 
@@ -159,7 +160,7 @@ def apart(X: np.ndarray, name: str, wanted: float, limit: float) -> dict[str, An
 def row(name: str, found: dict[str, Any] | None, reference: float) -> dict[str, Any]:
     """Return a line of the table."""
     if found is None or "failed" in found:
-        said = "not installed" if found is None else "failed"
+        said = "not installed" if found is None else f"fails: {found['failed']}"
         return {"program": name, "reached": said} | dict.fromkeys(
             ("seconds", "over cd", "iterations", "objective", "MB"), "-"
         )
