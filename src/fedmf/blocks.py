@@ -16,7 +16,7 @@ from scipy import sparse
 from fedmf.arrays import Array, Rows
 
 LARGE = 4 * 2**20  # bytes of a block at the most: two products with it find it in the cache
-SMALL = 2**20  # bytes below which a block is worth putting together with its neighbours
+SMALL = 2 * 2**20  # bytes below which a block is worth putting together with its neighbours
 DENSE_ROWS = 64  # rows below which adding its (M, K) term costs more than a dense product
 SPARSE_ROWS = 8  # the same for a sparse one, in entries for each of the M features
 

@@ -70,6 +70,8 @@ def each(function: Callable[[T], R], items: Iterable[T]) -> list[R]:
         shift.close()
         wait(futures)
         _POOL.reset(token)
+    for future in futures:
+        future.result()  # what is no Exception, such as SystemExit, goes on to the caller
     return shift.results()
 
 
