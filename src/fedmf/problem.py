@@ -110,7 +110,7 @@ class Goal:
 
     def objective(self, parts: Parts, W: Array, rho: float) -> float:
         """Return F from its sums over the sites."""
-        own = self.mu / 2 * float(np.sum(W.astype(np.float64, copy=False) ** 2))
+        own = self.mu / 2 * float(np.sum(W.astype(np.float64, copy=False) ** 2)) if self.mu else 0.0
         penalty = rho / 2 * parts.overlap + self.nu / 2 * parts.energy
         return float(parts.loss / self.known.samples + penalty + own)
 

@@ -123,13 +123,20 @@ TARGET static int OWN(moment_)(const REAL *X, long stride, const REAL *D, REAL *
 #undef CASE
 
 /* The same two products with CSR samples: the entries of row i are x[place[i]] ... in the columns
-   col[place[i]] .... `out` and the rows of D and W are as before. */
+   col[place[i]] .... `out` and the rows of D and W are as before. The rows that are needed a few
+   entries later are fetched meanwhile: their order is anybody's. */
+#define AHEAD 6
+#define FETCH(A, V)                                                                                \
+    if (e + AHEAD < place[n])                                                                      \
+        for (int b = 0; b < V * BYTES; b += 64)                                                    \
+            __builtin_prefetch((const char *)((A) + col[e + AHEAD] * K) + b);
 #define CASE(V)                                                                                    \
     case V:                                                                                        \
         for (long i = 0; i < n; i++) {                                                             \
             OWN(vec_) sum[V] = {}, w[V];                                                           \
             for (int e = place[i]; e < place[i + 1]; e++) {                                        \
                 const REAL *row = W + col[e] * K;                                                  \
+                FETCH(W, V)                                                                        \
                 memset(w, 0, sizeof w);                                                            \
                 if (row < last)                                                                    \
                     memcpy(w, row, sizeof w);                                                      \
@@ -160,6 +167,7 @@ TARGET static int OWN(sparse_cross_)(const REAL *x, const int *col, const int *p
             OWN(vec_) d[V] = {}, sum[V];                                                           \
             memcpy(d, D + i * K, K * sizeof(REAL));                                                \
             for (int e = place[i]; e < place[i + 1]; e++) {                                        \
+                FETCH(out, V)                                                                      \
                 memcpy(sum, out + col[e] * K, sizeof sum);                                         \
                 for (int v = 0; v < V; v++)                                                        \
                     sum[v] += x[e] * d[v];                                                         \
@@ -179,6 +187,8 @@ TARGET static int OWN(sparse_moment_)(const REAL *x, const int *col, const int *
 }
 
 #undef CASE
+#undef FETCH
+#undef AHEAD
 #undef FIT
 #undef CHUNK
 #undef ROWS
