@@ -177,4 +177,6 @@ def _upload(private: Private, H: Array, data: Cohort) -> tuple[Private, Change]:
 def _add(goal: Goal, server: Server, change: Change) -> Server:
     """Add the sites' changes to G1 and G2."""
     factor = 2 / goal.known.samples
-    return Server(server.W, server.G1 + factor * change.U, server.G2 + factor * change.V)
+    G2 = factor * change.V
+    G2 += server.G2
+    return Server(server.W, server.G1 + factor * change.U, G2)
