@@ -1,0 +1,79 @@
+"""The default start: sites and server join what is most alike, again and again.
+
+A site begins with each sample by itself and joins, Ward's way, until 3 K groups are left and each
+has n_min samples; a group that breaks a rule is joined with the nearest. The server joins the means
+of all sites down to K in two ways and takes the clearer (see `fedmf.starts.join.clearest`). What is
+sent, and the rules for it, is told in `fedmf.starts.grouping` and `fedmf.starts.groups`.
+
+There is no chance in it, but for sites of more than MOST samples, which begin with so many groups
+from Lloyd's iterations. More groups than clusters keep apart at a site what the others may tell
+apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from fedmf.arrays import Array, IntArray, Rows
+from fedmf.checks import check_integer
+from fedmf.points import Points
+from fedmf.starts.grouping import Grouping
+from fedmf.starts.groups import NONE, Grouped, broken, means
+from fedmf.starts.join import average, fewer, join, ward
+
+MOST = 2000  # samples whose distances to each other a site holds
+
+
+@dataclass(frozen=True)
+class Linkage(Grouping):
+    """Groups by joining.
+
+    Parameters
+    ----------
+    n_min : as in `Grouping`.
+    groups : a site sends so many times K groups at the most.
+    """
+
+    name: ClassVar[str] = "linkage"
+
+    groups: int = 3
+
+    def __post_init__(self) -> None:
+        """Check every setting once."""
+        super().__post_init__()
+        check_integer("groups", self.groups, minimum=1)
+
+    def group(self, units: Points, clusters: int, random: np.random.Generator) -> Grouped:
+        """Group one site's samples."""
+        first = fewer(units, np.ones(len(units)), MOST, random)
+        sizes = np.bincount(first)
+        points: Rows = units.data.rows
+        if len(sizes) < len(units):
+            points = means(units, first, len(sizes))
+        most = self.groups * clusters
+        label = ward(points, sizes.astype(np.float64), most, least=self.n_min)[first]
+        while True:
+            count = int(label.max()) + 1
+            bad = broken(units, label, count, self.n_min)
+            if not bad.any():
+                return label, count
+            if count == 1:
+                return NONE
+            label = _given_up(units, label, int(np.flatnonzero(bad)[0]))
+
+    def join(self, rows: Array, sizes: Array, clusters: int, random: np.random.Generator) -> Array:
+        """Return K centres."""
+        return join(rows, sizes, clusters, random, (ward, average))
+
+
+def _given_up(units: Points, label: IntArray, gone: int) -> IntArray:
+    """Return the groups with one of them joined with the nearest other."""
+    count = int(label.max()) + 1
+    mean, sizes = means(units, label, count), np.bincount(label)
+    costs = sizes / (sizes + sizes[gone]) * ((mean - mean[gone]) ** 2).sum(axis=1)
+    costs[gone] = np.inf
+    joined = np.where(label == gone, costs.argmin(), label)
+    return np.unique(joined, return_inverse=True)[1].astype(np.int64)
