@@ -86,3 +86,19 @@ def test_one_large_sample_does_not_rule_a_group(groups):
     X[0] *= 1e9
     row = groups(X, 1, 5).rows[0]
     np.testing.assert_allclose(unit(row[None]), unit(unit(X).mean(axis=0)[None]))
+
+
+def test_a_large_site_joins_some_and_gives_all_to_the_nearest(monkeypatch):
+    monkeypatch.setattr("fedmf.starts.linkage.MOST", 20)
+    random = np.random.default_rng(0)
+    kinds = np.repeat([0, 1, 2], [60, 30, 10])
+    X = np.eye(3, FEATURES)[kinds] + 0.1 + 0.02 * random.random((100, FEATURES))
+    start, cohort = Linkage(groups=1), Cohort.of(X)
+    found = groups_of(cohort, 3, lambda units: start.group(units, RANK, random))
+    order = found.rows.argmax(axis=1).argsort()
+    assert found.sizes[order].tolist() == [60, 30, 10]
+    wanted = [
+        unit(X[kinds == k]).mean(axis=0) * np.linalg.norm(X[kinds == k], axis=1).mean()
+        for k in range(3)
+    ]
+    np.testing.assert_allclose(found.rows[order], wanted)

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fedmf.points import Points
-from fedmf.starts.join import average, clearest, fewer, join, ward
+from fedmf.starts.join import average, clearest, join, ward
 
 
 def error(points, weights, label):
@@ -109,12 +108,3 @@ def test_one_cluster_with_nearly_everything_is_not_taken():
     assert np.bincount(by_average).max() > 75
     assert clearest(rows, weights, [by_ward, by_average]) is by_ward
     assert clearest(rows, weights, [by_average]) is by_average  # there is no other
-
-
-def test_fewer_points_are_none_lost():
-    random = np.random.default_rng(0)
-    points = random.random((50, 3))
-    np.testing.assert_array_equal(fewer(Points.of(points), np.ones(50), 50, random), np.arange(50))
-    label = fewer(Points.of(points), np.ones(50), 9, random)
-    assert label.shape == (50,)
-    assert 1 <= len(np.unique(label)) == label.max() + 1 <= 9

@@ -24,7 +24,7 @@ import numpy as np
 from fedmf.arrays import Array, IntArray, Rows
 from fedmf.clustering.silhouette import Sums, scores
 from fedmf.lloyd import descend, draw
-from fedmf.points import Points, dense, pick, row_squares
+from fedmf.points import Points, dense, row_squares
 
 MOST = 4000  # rows whose distances to each other the server holds
 FIRST_ITERATIONS = 5
@@ -62,7 +62,7 @@ def join(
     wide = rows.astype(np.float64)
     lengths = np.linalg.norm(wide, axis=1)
     units, weights = wide / lengths[:, None], sizes * lengths
-    first = fewer(Points.of(units), weights, MOST, random)
+    first = _fewer(units, weights, random)
     count = int(first.max()) + 1
     mass = np.bincount(first, weights, count).astype(np.float64)
     inner = _sums(units * weights[:, None], first, count) / mass[:, None]
@@ -150,13 +150,12 @@ def _sums(rows: Array, label: IntArray, count: int) -> Array:
     return Points.of(rows).sums(label, np.ones(len(rows)), count)
 
 
-def fewer(points: Points, weights: Array, most: int, random: np.random.Generator) -> IntArray:
-    """Return a first grouping of the points into `most` groups at the most, none of them empty."""
-    if len(points) <= most:
-        return np.arange(len(points))
-    drawn = np.unique(draw(weights, most, random))
-    seeds = dense(pick(points.data, drawn))
-    nearest = descend(points, weights, seeds, iterations=FIRST_ITERATIONS).nearest
+def _fewer(units: Array, weights: Array, random: np.random.Generator) -> IntArray:
+    """Return a first grouping of the rows into MOST groups at the most, none of them empty."""
+    if len(units) <= MOST:
+        return np.arange(len(units))
+    seeds = units[np.unique(draw(weights, MOST, random))]
+    nearest = descend(Points.of(units), weights, seeds, iterations=FIRST_ITERATIONS).nearest
     return np.unique(nearest, return_inverse=True)[1].astype(np.int64)
 
 

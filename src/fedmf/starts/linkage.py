@@ -5,9 +5,9 @@ has n_min samples; a group that breaks a rule is joined with the nearest. The se
 of all sites down to K in two ways and takes the clearer (see `fedmf.starts.join.clearest`). What is
 sent, and the rules for it, is told in `fedmf.starts.grouping` and `fedmf.starts.groups`.
 
-There is no chance in it, but for sites of more than MOST samples, which begin with so many groups
-from Lloyd's iterations. More groups than clusters keep apart at a site what the others may tell
-apart.
+There is no chance in it, but for sites of more than MOST samples: they join so many of them, drawn
+at random, and all samples go to the nearest group. More groups than clusters keep apart at a site
+what the others may tell apart.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from fedmf.arrays import Array, IntArray, Rows
+from fedmf.arrays import Array, IntArray
 from fedmf.checks import check_integer
-from fedmf.points import Points
+from fedmf.points import Points, pick
 from fedmf.starts.grouping import Grouping
 from fedmf.starts.groups import NONE, Grouped, broken, means
-from fedmf.starts.join import average, fewer, join, ward
+from fedmf.starts.join import average, join, ward
 
 MOST = 2000  # samples whose distances to each other a site holds
 
@@ -48,13 +48,7 @@ class Linkage(Grouping):
 
     def group(self, units: Points, clusters: int, random: np.random.Generator) -> Grouped:
         """Group one site's samples."""
-        first = fewer(units, np.ones(len(units)), MOST, random)
-        sizes = np.bincount(first)
-        points: Rows = units.data.rows
-        if len(sizes) < len(units):
-            points = means(units, first, len(sizes))
-        most = self.groups * clusters
-        label = ward(points, sizes.astype(np.float64), most, least=self.n_min)[first]
+        label = self._joined(units, self.groups * clusters, random)
         while True:
             count = int(label.max()) + 1
             bad = broken(units, label, count, self.n_min)
@@ -64,9 +58,24 @@ class Linkage(Grouping):
                 return NONE
             label = _given_up(units, label, int(np.flatnonzero(bad)[0]))
 
+    def _joined(self, units: Points, most: int, random: np.random.Generator) -> IntArray:
+        """Return the group of each sample, before the rules are looked at."""
+        if len(units) <= MOST:
+            return _by_ward(units, most, self.n_min)
+        drawn = np.sort(random.choice(len(units), MOST, replace=False))
+        some = Points.of(pick(units.data, drawn))
+        label = _by_ward(some, most, self.n_min)
+        nearest = units.nearest(means(some, label, int(label.max()) + 1))[0]
+        return np.unique(nearest, return_inverse=True)[1].astype(np.int64)
+
     def join(self, rows: Array, sizes: Array, clusters: int, random: np.random.Generator) -> Array:
         """Return K centres."""
         return join(rows, sizes, clusters, random, (ward, average))
+
+
+def _by_ward(units: Points, most: int, n_min: int) -> IntArray:
+    """Return the group of each sample, joined Ward's way."""
+    return ward(units.data.rows, np.ones(len(units)), most, least=n_min)
 
 
 def _given_up(units: Points, label: IntArray, gone: int) -> IntArray:
