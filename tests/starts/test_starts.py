@@ -271,6 +271,8 @@ def test_names():
 def test_settings_that_cannot_be(kind, setting):
     with pytest.raises(fedmf.FedMFError, match=f"{setting} must be an integer of at least"):
         kind(**{setting: 0})
+    with pytest.raises(fedmf.FedMFError, match="groups must be at most 3, got 4"):
+        Linkage(groups=4)
 
 
 def test_a_start_of_ones_own_settings():

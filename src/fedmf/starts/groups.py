@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fedmf.arrays import Array, IntArray, Rows
-from fedmf.declared import CountEach, RowEach
+from fedmf.declared import GroupCounts, GroupRows
 from fedmf.points import Points, pick
 from fedmf.sites import Cohort
 
@@ -37,8 +37,8 @@ NONE: Grouped = np.empty(0, dtype=np.int64), 0
 class Groups(NamedTuple):
     """What a site sends, a row for each of its g groups; g = 0 where there is none."""
 
-    rows: RowEach  # in the data's type
-    sizes: CountEach
+    rows: GroupRows  # in the data's type
+    sizes: GroupCounts
 
 
 def groups_of(data: Cohort, n_min: int, group: Callable[[Points], Grouped]) -> Groups:

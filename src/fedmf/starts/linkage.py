@@ -19,6 +19,8 @@ import numpy as np
 
 from fedmf.arrays import Array, IntArray
 from fedmf.checks import check_integer
+from fedmf.declared import MOST_GROUPS
+from fedmf.errors import ParameterError
 from fedmf.points import Points, pick
 from fedmf.starts.grouping import Grouping
 from fedmf.starts.groups import NONE, Grouped, broken, means
@@ -34,17 +36,18 @@ class Linkage(Grouping):
     Parameters
     ----------
     n_min : as in `Grouping`.
-    groups : a site sends so many times K groups at the most.
+    groups : a site sends so many times K groups at the most; 1 to 3.
     """
 
     name: ClassVar[str] = "linkage"
 
-    groups: int = 3
+    groups: int = MOST_GROUPS
 
     def __post_init__(self) -> None:
         """Check every setting once."""
         super().__post_init__()
-        check_integer("groups", self.groups, minimum=1)
+        if check_integer("groups", self.groups, minimum=1) > MOST_GROUPS:
+            raise ParameterError(f"groups must be at most {MOST_GROUPS}, got {self.groups}")
 
     def group(self, units: Points, clusters: int, random: np.random.Generator) -> Grouped:
         """Group one site's samples."""
