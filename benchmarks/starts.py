@@ -6,7 +6,7 @@
 Each line is one data set and way of dealing it out to 100 sites (iid; similar: by k-means, for
 MNIST two digits a site): the accuracy in per cent of pooled k-means++ (mean of 5), then, for each
 start and number of participants (0: all), the accuracy after so many rounds, mean over the seeds.
-"kmeans 1e-5" is the default start with SNCP begun at rho = 1e-5. Single precision, one thread.
+"linkage 1e-5" is the default start with SNCP begun at rho = 1e-5. Single precision, one thread.
 """
 
 from __future__ import annotations
@@ -43,9 +43,11 @@ DATA: dict[str, tuple[str, dict[str, Any], int, str]] = {
 }
 WAYS = {  # a start, and where SNCP begins
     "random 1e-8": ("random", 1e-8),
-    "kmeans 1e-8": ("kmeans", 1e-8),
-    "kmeans 1e-5": ("kmeans", 1e-5),
     "kmeans 1e-4": ("kmeans", 1e-4),
+    "linkage 1e-8": ("linkage", 1e-8),
+    "linkage 1e-6": ("linkage", 1e-6),
+    "linkage 1e-5": ("linkage", 1e-5),
+    "linkage 1e-4": ("linkage", 1e-4),
 }
 SITES, MARKS = 100, (0, 10, 50, 100, 200, 300, 500, 1000)
 
@@ -120,7 +122,7 @@ def main() -> int:
                 marks = "  ".join(
                     f"{mark}: {value:.1f}" for mark, value in line["accuracy"].items()
                 )
-                head = f"{line['data']:11}{line['case']:8}m={line['m']:<4}{line['start']:12}"
+                head = f"{line['data']:11}{line['case']:8}m={line['m']:<4}{line['start']:13}"
                 print(f"{head} k-means++ {line['pooled']:.1f}  {marks}", flush=True)
     if options.out:
         packages = {name: version(name) for name in ("fedmf", "numpy", "scipy", "scikit-learn")}

@@ -32,6 +32,7 @@ class Other(NamedTuple):
         Terms(*np.zeros(3), np.eye(2)),
         Terms(*np.zeros(3), np.ones((1, 1))),
         Groups(np.ones((2, 4)), np.array([3, 4])),
+        Groups(np.ones((6, 4)), np.ones(6, np.int64)),
         Groups(np.empty((0, 4)), np.empty(0, np.int64)),
         Figures(*np.ones(6), np.zeros(32, np.uint8)),
         Names(np.zeros(77, np.uint8)),
@@ -53,7 +54,7 @@ def test_what_is_declared_gets_through(update):
         (Change(np.array([[1, np.nan], [0, 1]]), V), Change, "Change.U holds a number that is not"),
         (Terms(*np.zeros(3), np.ones((1, 2))), Terms, r"shape \(k, k\), got \(1, 2\)"),
         (Terms(np.zeros(3), 0.0, 0.0, U), Terms, r"Terms.loss is declared with the shape \(\)"),
-        (Groups(np.ones((3, 4)), np.array([1, 1, 1])), Groups, r"shape \(g, M\), got \(3, 4\)"),
+        (Groups(np.ones((7, 4)), np.ones(7, np.int64)), Groups, r"shape \(G, M\), got \(7, 4\)"),
         (Groups(np.ones((2, 4)), np.array([1])), Groups, r"Groups.sizes .* got \(1,\)"),
     ],
 )
@@ -64,7 +65,7 @@ def test_all_else_is_refused(update, kind, text):
 
 def test_every_task_of_a_run_declares_what_it_sends():
     methods = [kind() for kind in algorithms().values()]
-    for method in [*methods, Setup(), find("kmeans")]:
+    for method in [*methods, Setup(), find("kmeans"), find("linkage")]:
         for name, task in method.tasks().items():
             assert task.sends is not None, f"{type(method).__name__}: {name}"
             assert list(layouts(task.sends)) == list(task.sends._fields)

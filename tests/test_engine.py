@@ -270,6 +270,6 @@ def test_a_start_by_name_is_found_across_the_sites_and_counted():
     assert {"groups", "assign"} <= set(run.ledger.frame().query("round == 0")["task"])
     cases.same(cases.play(sites, MGS, 3, init="random"), cases.play(sites, MGS, 3))
     with pytest.raises(
-        ParameterError, match=r"^init must be one of kmeans, random; got 'kmens'; d"
+        ParameterError, match=r"^init must be one of kmeans, linkage, random; got 'kmens'; d"
     ):
         cases.play(sites, MGS, 3, init="kmens")

@@ -21,7 +21,7 @@ def play(penalty, **settings):
 
 
 @pytest.mark.parametrize(
-    ("init", "rho"), [("kmeans", 1e-4), (None, 1e-8), ("random", 1e-8), ("run", 1e-4)]
+    ("init", "rho"), [("linkage", 1e-4), (None, 1e-8), ("random", 1e-8), ("run", 1e-4)]
 )
 def test_the_penalty_begins_by_the_start(init, rho):
     if init == "run":
@@ -34,15 +34,15 @@ def test_the_penalty_begins_by_the_start(init, rho):
 def test_a_start_that_fell_back_to_random_counts_as_random():
     few = [own[:2] for own in SITES]
     with pytest.warns(UserWarning, match="no site could send a group"):
-        run = fedmf.fit(few, fedmf.Problem(2), fedmf.FedMGS(), 1, init="kmeans",
+        run = fedmf.fit(few, fedmf.Problem(2), fedmf.FedMGS(), 1, init="linkage",
                         penalty=Recommended())  # fmt: skip
     assert run.penalty.start == 1e-8
 
 
 def test_what_is_said_wins():
-    assert play(Recommended({"start": 1e-3}), init="kmeans").penalty == fedmf.SNCP(start=1e-3)
-    assert play(Recommended({"patience": 7}), init="kmeans").penalty.patience == 7
-    assert play(Recommended({"cap": 1e-6}), init="kmeans").penalty.start == 1e-6
+    assert play(Recommended({"start": 1e-3}), init="linkage").penalty == fedmf.SNCP(start=1e-3)
+    assert play(Recommended({"patience": 7}), init="linkage").penalty.patience == 7
+    assert play(Recommended({"cap": 1e-6}), init="linkage").penalty.start == 1e-6
     with pytest.raises(fedmf.FedMFError, match="penalty 'sncp' has no setting 'begin'; it has sta"):
         Recommended({"begin": 1})
     with pytest.raises(fedmf.FedMFError, match="patience must be an integer of at least 1, got 0"):

@@ -1,9 +1,10 @@
 """What a site may send: every update declares its arrays, and nothing else gets through.
 
 An update is a named tuple whose fields say kind and shape, in letters for what depends on the run:
-M features, K columns of W; another letter stands for a count of at most K that is the same
-wherever it occurs in the message, and * for any length. A field without a declaration is a single
-number. What is looked at: the names, the types, the shapes, and that every number is finite.
+M features, K columns of W; another letter stands for a count of at most K (G: of at most 3 K) that
+is the same wherever it occurs in the message, and * for any length. A field without a declaration
+is a single number. What is looked at: the names, the types, the shapes, and that every number is
+finite.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from fedmf.arrays import Array, IntArray
 from fedmf.errors import RefusedError
 from fedmf.messages import Message, Task
 
+MOST_GROUPS = 3  # times K: how many groups of its samples a site may tell of
 KINDS = {"f": ("float32", "float64"), "i": ("int64",), "u": ("uint8",)}
 
 
@@ -34,8 +36,9 @@ ONE = Layout("f", ())
 Square: TypeAlias = Annotated[Array, Layout("f", ("K", "K"))]
 Tall: TypeAlias = Annotated[Array, Layout("f", ("M", "K"))]
 Curved: TypeAlias = Annotated[Array, Layout("f", ("k", "k"))]
-RowEach: TypeAlias = Annotated[Array, Layout("f", ("g", "M"))]
 CountEach: TypeAlias = Annotated[IntArray, Layout("i", ("g",))]
+GroupRows: TypeAlias = Annotated[Array, Layout("f", ("G", "M"))]
+GroupCounts: TypeAlias = Annotated[IntArray, Layout("i", ("G",))]
 Digest: TypeAlias = Annotated[NDArray[np.uint8], Layout("u", (32,))]
 Text: TypeAlias = Annotated[NDArray[np.uint8], Layout("u", ("*",))]
 
@@ -87,5 +90,5 @@ def _fits(wanted: str | int, got: int, sizes: dict[str, int]) -> bool:
         return got == wanted
     if wanted not in sizes and wanted not in ("M", "K"):
         sizes[wanted] = got
-        return got <= sizes.get("K", 0)
+        return got <= sizes.get("K", 0) * (MOST_GROUPS if wanted == "G" else 1)
     return got == sizes.get(wanted)

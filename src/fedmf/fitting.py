@@ -77,7 +77,7 @@ def fit(
     problem, algorithm : what to minimise, and how.
     rounds, tol, max_seconds : stop at this round, at this relative change of F, after this time.
     seed : of everything random; None draws one, which the run records.
-    init : None or "random" for the paper's start, "kmeans" for one found across the sites (one of
+    init : None or "random" for the paper's start, "linkage" for one found across the sites (one of
         `fedmf.starts`, by its name or made by yourself), (W0, [H0 of each site]), or a Run to
         start from.
     penalty : given the history's rows before a round, returns its rho (like `Problem.rho`), or

@@ -16,7 +16,7 @@ from typing import Any
 from fedmf.errors import ParameterError
 from fedmf.penalties import SNCP
 
-INIT = "kmeans"  # the start: one of `fedmf.starts`
+INIT = "linkage"  # the start: one of `fedmf.starts`
 ROUNDS, TOL = 1000, 1e-8  # where a run ends
 RHO, RHO_RANDOM = 1e-4, 1e-8  # where SNCP begins, and where it does from a random start
 RUN: dict[str, Any] = {"init": INIT, "rounds": ROUNDS, "tol": TOL}

@@ -3,7 +3,7 @@
     a site    counts its samples by the w_k of the largest cosine; sends K counts
     server    in the place of an empty w_k: the w of the largest cluster, its entries varied, and
               each of the two is thought to have half of its samples; and so on for the next
-    a site    x ~ h w_k for the nearest of the new w_k, as in the start "kmeans"
+    a site    x ~ h w_k for the nearest of the new w_k, as in the other starts
 
 Only counts leave a site, so that no sample can be told from what a site sent before. Where the
 variation attracts nobody, it is drawn again.
@@ -23,8 +23,8 @@ from fedmf.problem import Goal
 from fedmf.rng import stream
 from fedmf.sites import Cohort
 from fedmf.starts.base import Start
+from fedmf.starts.grouping import Centres, assign, nearest_of
 from fedmf.starts.join import varied
-from fedmf.starts.kmeans import Centres, assign, nearest_of
 
 TRIES = 10
 

@@ -47,7 +47,7 @@ H0 = cases.federation()[1][1]
         (start(W=object()), "^init: W0: expected numbers", TypeError),
         (5, "^init must be None, a name, a Run, or a pair", TypeError),
         (start()[:1], "^init must be None, a name, a Run, or a pair", TypeError),
-        ("ab", "^init must be one of kmeans, random; got .ab.", ValueError),
+        ("ab", "^init must be one of kmeans, linkage, random; got .ab.", ValueError),
     ],
 )
 def test_a_start_that_cannot_be_used(given, what, kind, sites):

@@ -59,7 +59,7 @@ class TestLineup:
         at_random = Course(init="random").entries([4])
         assert at_random["cluster"] == {"start": recommended.RHO_RANDOM}
         assert Course(rho=1e-6, rounds=9, tol=0).entries([4]) == {
-            "init": "kmeans", "cluster": {"start": 1e-6}, "rounds": 9, "tol": 0,
+            "init": "linkage", "cluster": {"start": 1e-6}, "rounds": 9, "tol": 0,
         }  # fmt: skip
 
     def test_sites_too_small_for_a_start_begin_at_random(self):
@@ -84,7 +84,7 @@ class TestCompare:
         order = list(dict.fromkeys(ids))
         straight = fedmf.fit(
             [X[ids == own] for own in order], fedmf.Problem(3), fedmf.FedMGS(), rounds=6, seed=1,
-            init="kmeans", penalty=fedmf.SNCP(start=1e-4),
+            init="linkage", penalty=fedmf.SNCP(start=1e-4),
         )  # fmt: skip
         wanted = np.empty(len(X), dtype=int)
         for own, labels in zip(order, straight.labels, strict=True):
@@ -121,9 +121,12 @@ class TestCompare:
             assert line.means["stability"].mean == pytest.approx(stable)
 
     def test_algorithms_with_the_same_seed_begin_at_the_same_point(self, made):
-        found, *_ = made
-        first = [[r.curve["loss"][0] for r in line.results] for line in found.lines[:2]]
-        assert first[0] == first[1]
+        found, _, (X, _, ids) = made
+        methods = ["fedmgs", "fedmgs:participants=3"]
+        random = fedmf.compare(X, 3, ids, methods=methods, init="random", seeds=2, rounds=1)
+        for one in found, random:
+            first = [[r.curve["loss"][0] for r in line.results] for line in one.lines[:2]]
+            assert first[0] == first[1]
         assert first[0][0] != first[0][1]
 
     def test_what_is_kept_is_not_run_again(self, made, monkeypatch):
@@ -180,7 +183,7 @@ class TestErrors:
             ({"participants": 6}, "participants must be at most the number of sites, 5; got 6"),
             ({"seeds": 0}, "seeds must be an integer of at least 1, got 0"),
             ({"seeds": []}, "seeds must hold at least one"),
-            ({"init": "best"}, "init must be one of kmeans, random; got 'best'"),
+            ({"init": "best"}, "init must be one of kmeans, linkage, random; got 'best'"),
             ({"rho": 0}, "rho must be a number above 0, got 0"),
             ({"labels": [1, 2]}, r"labels must hold a class for each of the 90 samples, .* \(2,\)"),
             ({"sites": [1, 2]}, "sites must hold a site id for each row"),

@@ -24,7 +24,7 @@ def test_it_is_a_run_of_fit(kind, X, ids):
         algorithm,
         rounds=15,
         seed=0,
-        init="kmeans" if clusters else None,
+        init="linkage" if clusters else None,
         penalty=SNCP(start=1e-4).for_algorithm(algorithm) if clusters else None,
     )
     assert model.sites_ == order

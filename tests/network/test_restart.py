@@ -11,7 +11,7 @@ from network.rig import Rig, job
 JOBS = {
     "fedmgs": job({"name": "fedmgs", "q1": 3, "q2": 5, "participants": 2}),
     "fedmavg": job({"name": "fedmavg", "q1": 3, "q2": 4, "participants": 2}),
-    "sncp": job({"name": "fedmgs", "q1": 3, "q2": 5}, cluster=True, init="kmeans"),
+    "sncp": job({"name": "fedmgs", "q1": 3, "q2": 5}, cluster=True, init="linkage"),
 }
 
 

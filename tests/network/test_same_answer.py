@@ -61,7 +61,7 @@ def test_every_kind_of_run_is_the_same_bit_for_bit(kind, federation, apart):
 
 
 def test_the_growing_penalty_and_a_start_across_sites(federation, apart):
-    options = {"penalty": fedmf.SNCP(patience=2), "init": "kmeans", "rounds": 12}
+    options = {"penalty": fedmf.SNCP(patience=2), "init": "linkage", "rounds": 12}
     same(both(federation, fedmf.FedMGS(q1=3, q2=5, participants=2), **options))
 
 

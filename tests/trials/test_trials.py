@@ -88,7 +88,7 @@ class TestKey:
             ({"partition": "dirichlet:beta=1"}, "partition 'dirichlet' has no option 'beta'"),
             ({"cluster": {"begin": 1}}, "cluster has no setting 'begin'"),
             ({"problem": {"rank": 3}}, "the rank is an entry of the trial"),
-            ({"init": "best"}, "init must be one of kmeans, random"),
+            ({"init": "best"}, "init must be one of kmeans, linkage, random"),
             ({"seed": -1}, "seed must be an integer of at least 0, got -1"),
             ({"dtype": "int8"}, "dtype must be one of 'float32', 'float64'; got 'int8'"),
         ],

@@ -53,8 +53,8 @@ _RUN = (
     setting("run", "--max-seconds", type=float, help="Stop after this time"),
     setting("run", "--seed", type=int, help="Seed of everything random  [default: 0]"),
     setting("run", "--init", metavar="NAME",
-            help="Where to begin: random, or kmeans across the sites, kmeans:n_min=5  "
-            "[default: random; kmeans with --cluster]"),
+            help="Where to begin: random, or linkage across the sites, linkage:n_min=5  "
+            "[default: random; linkage with --cluster]"),
     setting("run", "--cluster/--no-cluster", is_flag=True,
             help="Let the penalty grow until each sample has one cluster (SNCP)"),
 )

@@ -53,7 +53,7 @@ FAILED, UNFINISHED = 1, 75
     "run",
     "--init",
     metavar="NAME",
-    help="Where algorithms begin: kmeans across the sites, or random  [default: kmeans]",
+    help="Where algorithms begin: linkage across the sites, or random  [default: linkage]",
 )
 @setting("run", "--rho", type=float, help="Where SNCP begins  [default: 1e-4; 1e-8 at random]")
 @setting(

@@ -15,7 +15,7 @@ from fedmf import recommended
 from fedmf.checks import check_integer, check_real, check_type
 from fedmf.errors import InputTypeError, ParameterError
 from fedmf.plugins import with_options
-from fedmf.starts import KMeans
+from fedmf.starts.grouping import Grouping
 from fedmf.trials import Trial
 from fedmf.trials.methods import method_from, names
 
@@ -48,7 +48,7 @@ class Course:
 
     def entries(self, sizes: Sequence[int]) -> Table:
         """Return a trial's entries for sites of these sizes."""
-        init = self.init or (recommended.INIT if max(sizes) >= KMeans.n_min else "random")
+        init = self.init or (recommended.INIT if max(sizes) >= Grouping.n_min else "random")
         schedule = recommended.Recommended({} if self.rho is None else {"start": self.rho})
         return {
             "init": init,

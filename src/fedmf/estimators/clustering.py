@@ -48,7 +48,7 @@ class FederatedClustering(ClusterMixin, Factorisation):  # type: ignore[misc]
         again with such clusters begun anew from the largest, up to 3 times.
     max_iter, tol : the limit of rounds, and the relative change of F at which a run ends. From a
         random start SNCP needs more than a thousand; `run_.status` says how a run ended.
-    init : "kmeans" for a start found across the sites, for which no sample leaves its own; None or
+    init : "linkage" for a start found across the sites, for which no sample leaves its own; None or
         "random" for the paper's random one; a `Run`, or (W0, [H0 of each site]).
     random_state : an integer is the run's seed; None or a RandomState draws one.
     warm_start : start from the W and H of the last fit, where W has the right shape; rho starts

@@ -34,7 +34,7 @@ class FederatedNMF(Factorisation):
     bounds : W's set: "data" (between the smallest and the largest entry of X), "nonnegative",
         or (lower, upper).
     max_iter, tol : the limit of rounds, and the relative change of F at which a run ends.
-    init : None for a random start, "kmeans" for one found across the sites, a `Run`, or
+    init : None for a random start, "linkage" for one found across the sites, a `Run`, or
         (W0, [H0 of each site]).
     random_state : an integer is the run's seed; None or a RandomState draws one.
     warm_start : start from the W and H of the last fit, where W has the right shape.

@@ -17,7 +17,7 @@ samples_per_column = 1    # nor with no more than K times as many: uploads would
 max_rounds = 100000
 max_rank = 1000
 algorithms = ["fedmgs", "fedmavg", "fedpalm"]
-starts = ["random", "kmeans"]    # of a random one the server knows H
+starts = ["random", "kmeans", "linkage"]    # of a random one the server knows H
 """
 
 
@@ -30,7 +30,7 @@ class Policy:
     max_rounds: int = 100_000
     max_rank: int = 1000
     algorithms: tuple[str, ...] = ("fedmgs", "fedmavg", "fedpalm")
-    starts: tuple[str, ...] = ("random", "kmeans")
+    starts: tuple[str, ...] = ("random", "kmeans", "linkage")
 
     @classmethod
     def read(cls, path: Path) -> Policy:

@@ -1,6 +1,6 @@
 """Starts: where W and H are before round 1, found across the sites without a raw sample.
 
-    W0 = begin_at(find("kmeans"), goal, federation, data_type, seed)
+    W0 = begin_at(find("linkage"), goal, federation, data_type, seed)
 
 A start is a file here with a class derived from `Start`; nothing else lists it.
 """
@@ -13,9 +13,10 @@ from fedmf.errors import ParameterError
 from fedmf.plugins import Named, classes_in, with_options
 from fedmf.starts.base import Start, begin_at
 from fedmf.starts.kmeans import KMeans
+from fedmf.starts.linkage import Linkage
 from fedmf.starts.random import Random
 
-__all__ = ["KMeans", "Random", "Start", "begin_at", "find", "starts"]
+__all__ = ["KMeans", "Linkage", "Random", "Start", "begin_at", "find", "starts"]
 
 
 def starts() -> Named[type[Start]]:

@@ -9,39 +9,40 @@ times the mean of their lengths, so that no member has a larger part in it than 
    apart. Then neither the row, nor its product with the size, nor any other multiple of it is a
    sample, to about six digits.
 
-A group that breaks a rule is dissolved, its samples go to the nearest of the others, and all are
-looked at again. A site whose last group breaks one sends nothing.
+A group that breaks a rule is given up: its samples join others, as each start has its way, and all
+are looked at again. A site whose last group breaks one sends nothing.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from fedmf.arrays import Array, IntArray, Rows
-from fedmf.declared import CountEach, RowEach
-from fedmf.lloyd import descend, seeds
+from fedmf.declared import GroupCounts, GroupRows
 from fedmf.points import Points, pick
 from fedmf.sites import Cohort
 
 MARGIN = 1e-6
-ITERATIONS = 20  # of a site's k-means, whose groups need not be the very best
+
+# The group of each sample (n,), and how many groups there are: 0 where none may leave.
+Grouped: TypeAlias = tuple[IntArray, int]
+NONE: Grouped = np.empty(0, dtype=np.int64), 0
 
 
 class Groups(NamedTuple):
     """What a site sends, a row for each of its g groups; g = 0 where there is none."""
 
-    rows: RowEach  # in the data's type
-    sizes: CountEach
+    rows: GroupRows  # in the data's type
+    sizes: GroupCounts
 
 
-def groups_of(
-    data: Cohort, most: int, n_min: int, restarts: int, random: np.random.Generator
-) -> Groups:
-    """Return one site's groups that may leave it, `most` of them at the most."""
+def groups_of(data: Cohort, n_min: int, group: Callable[[Points], Grouped]) -> Groups:
+    """Return one site's groups that may leave it; `group` makes them of unit vectors."""
     lengths = np.sqrt(Points.of(data).squares)
     told = np.flatnonzero(lengths > np.sqrt(np.finfo(data.dtype).tiny))  # less is as good as zero
     nothing = Groups(np.empty((0, data.shape[1]), dtype=data.dtype), np.empty(0, dtype=np.int64))
@@ -49,57 +50,32 @@ def groups_of(
         return nothing
     lengths = lengths[told]
     units = Points.of(_scaled(pick(data, told), 1 / lengths))
-    nearest, count = _grouped(units, min(most, len(units) // n_min), n_min, restarts, random)
+    label, count = group(units)
     if count == 0:
         return nothing
-    sizes = np.bincount(nearest, minlength=count)
-    length = np.bincount(nearest, lengths, count) / sizes
-    rows = length[:, None] * means(units, nearest, count)
+    sizes = np.bincount(label, minlength=count)
+    length = np.bincount(label, lengths, count) / sizes
+    rows = length[:, None] * means(units, label, count)
     return Groups(rows.astype(data.dtype), sizes)
 
 
-def means(points: Points, nearest: IntArray, count: int) -> Array:
+def means(points: Points, label: IntArray, count: int) -> Array:
     """Return the mean of each group in double precision, (count, M); zeros where it is empty."""
-    sizes = np.bincount(nearest, minlength=count)
-    sums = points.sums(nearest, np.ones(len(nearest)), count)
+    sizes = np.bincount(label, minlength=count)
+    sums = points.sums(label, np.ones(len(label)), count)
     return np.asarray(sums / np.maximum(sizes, 1)[:, None])
 
 
-def _grouped(
-    units: Points, count: int, n_min: int, restarts: int, random: np.random.Generator
-) -> tuple[IntArray, int]:
-    """Return the group of each sample, and how many groups there are, all within the rules."""
-    centres = _centres(units, count, restarts, random)
-    while len(centres):
-        nearest, _ = units.nearest(centres)
-        bad = _bad(units, nearest, len(centres), n_min)
-        if not bad.any():
-            return nearest, len(centres)
-        sizes = np.bincount(nearest, minlength=len(centres))
-        centres = np.delete(centres, np.flatnonzero(bad)[sizes[bad].argmin()], axis=0)
-    return np.empty(0, dtype=np.int64), 0
-
-
-def _centres(units: Points, count: int, restarts: int, random: np.random.Generator) -> Array:
-    """Return the centres of the best of several k-means."""
-    once = np.ones(len(units))
-    found = [
-        descend(units, once, seeds(units, once, count, random), iterations=ITERATIONS)
-        for _ in range(restarts)
-    ]
-    return min(found, key=lambda solution: solution.cost).centres
-
-
-def _bad(units: Points, nearest: IntArray, count: int, n_min: int) -> NDArray[np.bool_]:
+def broken(units: Points, label: IntArray, count: int, n_min: int) -> NDArray[np.bool_]:
     """Return which groups break a rule, (count,)."""
-    sizes, mean = np.bincount(nearest, minlength=count), means(units, nearest, count)
+    sizes, mean = np.bincount(label, minlength=count), means(units, label, count)
     lengths = np.linalg.norm(mean, axis=1)
     bad = (sizes < n_min) | (lengths <= MARGIN)
     if bad.any():  # who is left after these are dissolved has to be looked at again anyway
         return np.asarray(bad)
     for group in range(count):
         squared = units.nearest(mean[[group]] / lengths[group])[1]
-        members = Points.of(pick(units.data, np.flatnonzero(nearest == group)))
+        members = Points.of(pick(units.data, np.flatnonzero(label == group)))
         bad[group] = squared.min() <= MARGIN**2 or not _differ(members, n_min)
     return np.asarray(bad)
 
