@@ -48,6 +48,7 @@ def as_sites(sites: Any) -> Sites:
 def as_rows(data: Any, what: str) -> Rows:
     """Return data of one site as a floating (n, M) array or CSR matrix; `what` names it."""
     if sparse.issparse(data):
+        check_indices(data, what)
         rows = sparse.csr_array(data)
         if not rows.has_canonical_format:
             rows = rows.copy()  # summing works in place, and the user's arrays are the user's
@@ -68,6 +69,17 @@ def as_rows(data: Any, what: str) -> Rows:
     if rows.shape[1] == 0:
         raise DataError(f"{what} has no feature")
     return rows.astype(kind, copy=False)
+
+
+def check_indices(data: Any, what: str) -> None:
+    """Refuse sparse data whose indices point out of them; inside, kernels follow them anywhere."""
+    if data.format not in ("csr", "csc"):
+        return  # others are checked when they become CSR
+    own = sparse.csr_array(data) if data.format == "csr" else sparse.csc_array(data)
+    try:
+        own.check_format(full_check=True)
+    except ValueError as error:
+        raise DataError(f"{what} is a damaged sparse matrix: {error}") from None
 
 
 def _floating(dtype: np.dtype[Any], what: str) -> np.dtype[Any]:

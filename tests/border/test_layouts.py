@@ -7,6 +7,7 @@ from scipy import sparse
 
 import cases
 import fedmf
+from border.refusals import refused
 from fedmf.border import as_sites
 
 MGS = fedmf.FedMGS(q1=2, q2=3)
@@ -140,3 +141,23 @@ def test_duplicate_entries_of_a_sparse_matrix_are_added_and_left_alone():
     cases.alike(run, cases.play([np.array([[2.0, 0, 4, 0], [1, 0, 0, 0]])], MGS))
     np.testing.assert_array_equal(twice.data, [1, 2, 3, 1])
     assert run.goal.known.squared_norm == 4 + 16 + 1
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize(
+    ("part", "place", "value"),
+    [("indices", 3, 1000), ("indices", 3, -5), ("indptr", 4, 1000), ("indptr", 4, -3)],
+)
+def test_sparse_data_whose_indices_point_out_of_them_are_refused(form, part, place, value):
+    good = sparse.random_array((50, 20), density=0.3, format="csr", rng=0)
+    bad = good.asformat(form).copy()
+    getattr(bad, part)[place] = value
+    model = fedmf.FederatedNMF(3, max_iter=2).fit(good)
+    clusters = fedmf.FederatedClustering(3, max_iter=2)
+    with refused("site 1 is a damaged sparse matrix: "):
+        cases.play([good, bad], MGS)
+    with refused("site 1 is a damaged sparse matrix: "):
+        clusters.fit([good, bad])
+    for use in (model.transform, lambda X: clusters.fit(X, sites=[0, 1] * 25)):
+        with refused("X is a damaged sparse matrix: "):
+            use(bad)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.utils import Tags
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fedmf.algorithms import Algorithm
 from fedmf.arrays import Array, Rows
 from fedmf.blocks import cut
+from fedmf.border import check_indices
 from fedmf.checks import check_integer
 from fedmf.engine import Position
 from fedmf.errors import DataError, InputTypeError, NotFittedError, ParameterError
@@ -139,6 +141,8 @@ class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return one table as rows (n, M), float32 or float64, dense or CSR."""
         if isinstance(X, np.ma.MaskedArray):
             raise InputTypeError(f"{what}a masked array has missing entries; pass one without")
+        if sparse.issparse(X):
+            check_indices(X, what.rstrip(": ") or "X")
         try:
             return validate_data(
                 self,
