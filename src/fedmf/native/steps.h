@@ -29,15 +29,19 @@ INLINE OWN(mask_) OWN(dense_)(OWN(vec_) *z, const OWN(vec_) *d, const OWN(vec_) 
     return moved;
 }
 
-/* The same without the terms of zeros, which add nothing; `held` has a bit for each other entry. */
-INLINE OWN(mask_) OWN(sparse_)(OWN(vec_) *z, const OWN(vec_) *d, const OWN(vec_) *T,
-                               unsigned WHOLE *held, const OWN(mask_) *bit, OWN(vec_) low,
-                               OWN(vec_) high, const int R, const int V)
+/* The same without the terms of zeros, which add nothing; `held` has a bit for each other entry.
+   Only the rows of `live` are worked on; with `look`, returns those of them that moved. */
+INLINE unsigned OWN(sparse_)(OWN(vec_) *z, const OWN(vec_) *d, const OWN(vec_) *T,
+                             unsigned WHOLE *held, const OWN(mask_) *bit, OWN(vec_) low,
+                             OWN(vec_) high, unsigned live, const int look, const int R,
+                             const int V)
 {
-    OWN(mask_) moved = {};
+    unsigned which = look ? 0 : live;
     for (int r = 0; r < R; r++) {
         OWN(vec_) sum[MOST];
-        OWN(mask_) set = {};
+        OWN(mask_) set = {}, moved = {};
+        if (!(live >> r & 1))
+            continue;
 #pragma GCC unroll 8
         for (int v = 0; v < V; v++)
             sum[v] = d[r * V + v];
@@ -50,13 +54,16 @@ INLINE OWN(mask_) OWN(sparse_)(OWN(vec_) *z, const OWN(vec_) *d, const OWN(vec_)
 #pragma GCC unroll 8
         for (int v = 0; v < V; v++) {
             sum[v] = OWN(clip_)(sum[v], low, high);
-            moved |= (OWN(mask_))sum[v] ^ (OWN(mask_))z[r * V + v];
+            if (look)
+                moved |= (OWN(mask_))sum[v] ^ (OWN(mask_))z[r * V + v];
             set |= (sum[v] != (OWN(vec_)){}) & bit[v];
             z[r * V + v] = sum[v];
         }
         held[r] = OWN(any_)(set);
+        if (look)
+            which |= (unsigned)(OWN(any_)(moved) != 0) << r;
     }
-    return moved;
+    return which;
 }
 
 /* All steps of R rows, each of V vectors; R and V are known where this is called. */
@@ -64,7 +71,8 @@ INLINE void OWN(rows_)(REAL *Z, const REAL *D, const OWN(vec_) *T, long K, long 
                        REAL upper, const int R, const int V)
 {
     OWN(vec_) z[16], d[16]; /* R * V of each */
-    OWN(mask_) bit[MOST], moved;
+    OWN(mask_) bit[MOST];
+    unsigned live = (1u << R) - 1; /* the rows that still move */
     unsigned WHOLE held[4] = {0, 0, 0, 0};
     const OWN(vec_) low = lower - (OWN(vec_)){}, high = upper - (OWN(vec_)){};
     int zeros = 0;
@@ -84,14 +92,16 @@ INLINE void OWN(rows_)(REAL *Z, const REAL *D, const OWN(vec_) *T, long K, long 
                 else
                     zeros++;
         }
-    for (long step = 0; step < steps; step++) {
+    /* What one step leaves as it is, bit for bit, every further step does too. */
+    for (long step = 0; step < steps && live; step++) {
         if (2 * zeros > R * K)
-            moved = OWN(sparse_)(z, d, T, held, bit, low, high, R, V);
-        else
-            moved = OWN(dense_)(z, d, T, K, low, high, R, V);
-        /* What one step leaves as it is, bit for bit, every further step does too. */
-        if (step % 4 == 0 && !OWN(any_)(moved))
-            break;
+            live = step % 4 ? OWN(sparse_)(z, d, T, held, bit, low, high, live, 0, R, V)
+                            : OWN(sparse_)(z, d, T, held, bit, low, high, live, 1, R, V);
+        else {
+            const OWN(mask_) moved = OWN(dense_)(z, d, T, K, low, high, R, V);
+            if (step % 4 == 0 && !OWN(any_)(moved))
+                break;
+        }
     }
     for (int r = 0; r < R; r++)
         memcpy(Z + r * K, z + r * V, K * sizeof(REAL));
