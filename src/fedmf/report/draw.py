@@ -34,6 +34,7 @@ from fedmf.report.figure import (
     Series,
     legend,
 )
+from fedmf.report.labels import apart, middle
 from fedmf.report.words import power, tick
 
 if TYPE_CHECKING:
@@ -43,8 +44,6 @@ WIDTH, HEIGHT = 3.75, 2.65  # inches of a panel
 BAR_HEIGHT = 0.24
 SMALL, TEXT = 8.5, 9
 WIDE = 1.6  # of a line
-LABEL = (0.027, 0.055)  # a letter's width and a line's height, as shares of a map
-MOVES = 4  # lines by which a label is moved at most
 SHORT = 18  # names of which two stand side by side below a panel
 SETTINGS: Any = {
     "svg.fonttype": "none",
@@ -218,7 +217,7 @@ def _scatter(panel: Scatter, axes: Axes, looks: dict[str, Look]) -> None:
                   markersize=2.6, markeredgewidth=0, alpha=0.75,
                   color=palette.GROUPS[colour].light)  # fmt: skip
     if panel.numbered:
-        names = {panel.name(int(g)): _middle(points[groups == g]) for g in np.unique(groups)}
+        names = {panel.name(int(g)): middle(points[groups == g]) for g in np.unique(groups)}
         for name, place in apart(names, np.ptp(points, axis=0)).items():
             _number(axes, name, place)
 
@@ -233,34 +232,6 @@ def _number(axes: Axes, text: str, place: tuple[float, float]) -> None:
     }
     axes.annotate(text, place, (0, 6), textcoords="offset points", ha="center", fontsize=TEXT,
                   fontweight="bold", color=palette.INK.light, bbox=box)  # fmt: skip
-
-
-def apart(places: dict[str, Any], size: Any) -> dict[str, tuple[float, float]]:
-    """Return places of labels, moved up or down where one would hide another.
-
-    size : width and height of what they stand on, in the places' units.
-    """
-    width, height = size * LABEL
-    found: dict[str, tuple[float, float]] = {}
-    for name, (x, y) in places.items():
-        taken = [
-            other
-            for label, (across, other) in found.items()
-            if abs(across - x) < width * (len(label) + len(name)) / 2
-        ]
-        steps = sorted(range(-MOVES, MOVES + 1), key=abs)
-        free = (y + step * height for step in steps)
-        found[name] = (
-            x,
-            next((at for at in free if all(abs(at - other) >= height for other in taken)), y),
-        )
-    return found
-
-
-def _middle(points: Any) -> Any:
-    """Return the point that is nearest to the median: a place where the group is."""
-    middle = np.median(points, axis=0)
-    return points[np.argmin(((points - middle) ** 2).sum(axis=1))]
 
 
 @_draw.register(Heat)
