@@ -94,6 +94,14 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     assert (tmp_path / "run" / "thesis.tex").read_text() == "precious"
 
 
+def test_a_refused_run_leaves_no_new_folder_and_every_old_one(tmp_path):
+    assert "did you mean 'linkage'?" in complaint(f"{FIT} --init linkag", tmp_path)
+    assert not (tmp_path / "run").exists()
+    (tmp_path / "run").mkdir()
+    complaint(f"{FIT} --init linkag", tmp_path)
+    assert (tmp_path / "run").is_dir()
+
+
 def test_a_run_that_was_killed_at_its_first_save_does_not_stand_in_the_way(tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / ".123-456-model.safetensors").write_text("half")
