@@ -38,6 +38,7 @@ def complaint(line, tmp_path):
         ("fit synthetic:P=3 --rank 3 --out {tmp}/run", "has no option 'P'"),
         ("fit synthetic:P --rank 3 --out {tmp}/run", "NAME:KEY=VALUE"),
         (f"{FIT} --algorithm fedsgd", "algorithm must be one of"),
+        (f"{FIT} --algorithm fedavg", "got 'fedavg'; did you mean 'fedmavg'?"),
         (f"{FIT} --q1 0", "q1 must be an integer of at least 1"),
         (f"{FIT} --q2 many", "'many' is neither a number of steps nor diminishing:QHAT"),
         (f"{FIT} --bounds 0:x", "'0:x' is not two numbers LOWER:UPPER"),
