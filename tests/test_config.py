@@ -84,7 +84,11 @@ def test_the_algorithms_are_found_by_name():
 @pytest.mark.parametrize(
     ("build", "table", "what"),
     [
-        (algorithm_from, {"name": "fedx"}, "^algorithm must be one of .*'fedmgs'.*; got 'fedx'$"),
+        (
+            algorithm_from,
+            {"name": "fedx"},
+            "^algorithm must be one of .*'fedmgs'.*; got 'fedx'; did you mean 'fedmgs'",
+        ),
         (algorithm_from, {}, "^algorithm must be one of .*; got None$"),
         (algorithm_from, {"name": "fedmgs", "q3": 1}, "has no setting 'q3'; it has participants,"),
         (algorithm_from, {"name": "fedmgs", "q1": 0}, "^q1 must be an integer"),

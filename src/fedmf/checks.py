@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 
 from fedmf.errors import InputTypeError, ParameterError
+from fedmf.plugins import did_you_mean
 
 
 def check_integer(name: str, value: object, minimum: int, maximum: float = math.inf) -> int:
@@ -52,5 +53,7 @@ def check_type(name: str, value: object, kind: type) -> None:
 
 def unknown(name: str, value: object, allowed: Iterable[str]) -> ParameterError:
     """Return the error for a word that is not among the allowed ones."""
-    words = ", ".join(repr(word) for word in allowed)
-    return ParameterError(f"{name} must be one of {words}; got {value!r}")
+    known = list(allowed)
+    words = ", ".join(repr(word) for word in known)
+    hint = did_you_mean(value, known) if isinstance(value, str) else ""
+    return ParameterError(f"{name} must be one of {words}; got {value!r}{hint}")

@@ -114,6 +114,15 @@ class Run:
 
         return pd.DataFrame(self.ledger.by_round()).groupby("round").sum().cumsum()
 
+    def __repr__(self) -> str:
+        """Say in a line what was run and how far; no array, and nothing of a sample."""
+        known = self.goal.known
+        return (
+            f"<Run: {self.algorithm.name}, N = {known.samples}, M = {known.features}, "
+            f"P = {len(self.sizes)}, K = {self.goal.rank}; "
+            f"F = {self.position.objective:.6g} after round {self.position.round}; {self.status}>"
+        )
+
     def save(self, folder: str | PathLike[str]) -> None:
         """Write the run's folder."""
         from fedmf.storage import save

@@ -56,6 +56,7 @@ def test_without_labels(csv, tmp_path):
                   "--out", tmp_path / "out", *SHORT)  # fmt: skip
     assert "silhouette" in result.stdout
     assert "accuracy" not in result.stdout
+    assert "means of 2 seeds. stability" in result.stdout
 
 
 def test_what_failed_and_what_is_left_is_said(csv, tmp_path, monkeypatch):

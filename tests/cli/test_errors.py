@@ -38,6 +38,7 @@ def complaint(line, tmp_path):
         ("fit synthetic:P=3 --rank 3 --out {tmp}/run", "has no option 'P'"),
         ("fit synthetic:P --rank 3 --out {tmp}/run", "NAME:KEY=VALUE"),
         (f"{FIT} --algorithm fedsgd", "algorithm must be one of"),
+        (f"{FIT} --algorithm fedavg", "got 'fedavg'; did you mean 'fedmavg'?"),
         (f"{FIT} --q1 0", "q1 must be an integer of at least 1"),
         (f"{FIT} --q2 many", "'many' is neither a number of steps nor diminishing:QHAT"),
         (f"{FIT} --bounds 0:x", "'0:x' is not two numbers LOWER:UPPER"),
@@ -92,6 +93,14 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     assert "holds other files (thesis.tex)" in complaint(FIT, tmp_path)
     assert "holds other files (thesis.tex)" in complaint(f"{FIT} --overwrite", tmp_path)
     assert (tmp_path / "run" / "thesis.tex").read_text() == "precious"
+
+
+def test_a_refused_run_leaves_no_new_folder_and_every_old_one(tmp_path):
+    assert "did you mean 'linkage'?" in complaint(f"{FIT} --init linkag", tmp_path)
+    assert not (tmp_path / "run").exists()
+    (tmp_path / "run").mkdir()
+    complaint(f"{FIT} --init linkag", tmp_path)
+    assert (tmp_path / "run").is_dir()
 
 
 def test_a_run_that_was_killed_at_its_first_save_does_not_stand_in_the_way(tmp_path):

@@ -138,7 +138,7 @@ class TestCompare:
             (folder / f".data-{process}-x").mkdir()
         again = fedmf.compare(X, 3, ids, classes, out=folder, progress=seen.append, **HOW)
         assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.json")} == before
-        assert str(again) == str(found)
+        assert str(again) == repr(again) == str(found)
         assert not [event for event in seen if event.event]
         (folder / f".data-{os.getpid()}-x").rmdir()
         assert [path.name for path in folder.iterdir()] == ["results"]  # no copy of the data stays

@@ -33,6 +33,15 @@ def test_a_folder_holds_these_files_and_no_other(folder, sites):
     np.testing.assert_array_equal(stored["private.H"], np.hstack(run.H))
 
 
+def test_a_run_is_shown_in_a_line_and_no_sample_with_it(sites):
+    run = cases.play(sites, fedmf.FedMGS(participants=2), 3)
+    shown = repr(run)
+    assert shown.startswith("<Run: fedmgs, N = ")
+    assert shown.endswith(f"after round 3; {run.status}>")
+    assert "array" not in shown
+    assert "\n" not in shown
+
+
 def test_loading_unpickles_nothing(folder, sites, monkeypatch):
     run = cases.play(sites, fedmf.FedMGS(participants=2), 3)
     run.save(folder)

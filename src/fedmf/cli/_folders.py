@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +42,20 @@ def prepare(folder: Path, *, overwrite: bool) -> None:
             "replace it by --overwrite, or name another --out"
         )
     folder.mkdir(parents=True, exist_ok=True)
+
+
+@contextmanager
+def prepared(folder: Path, *, overwrite: bool) -> Iterator[None]:
+    """Prepare a folder; take a new one away again where an error comes before its first file."""
+    new = not folder.exists()
+    prepare(folder, overwrite=overwrite)
+    try:
+        yield
+    except BaseException:
+        if new:
+            with suppress(OSError):  # it is not empty
+                folder.rmdir()
+        raise
 
 
 def write_clusters(folder: Path, run: Run, spread: Spread) -> None:

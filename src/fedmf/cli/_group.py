@@ -86,7 +86,8 @@ def _refuse(error: Exception) -> int:
     if isinstance(error, click.Abort):
         return complain("stopped by the user", INTERRUPTED)
     if isinstance(error, click.UsageError) and error.ctx is not None:
-        return complain(f"{error.format_message()} (see {error.ctx.command_path} --help)")
+        said = error.format_message().rstrip(".")
+        return complain(f"{said} (see {error.ctx.command_path} --help)")
     if isinstance(error, click.ClickException):
         return complain(error.format_message())
     if isinstance(error, OSError) and not isinstance(error, FedMFError):

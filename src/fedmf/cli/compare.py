@@ -169,13 +169,19 @@ def _finish(found: Comparison, sites: Spread, source: str, folder: Path) -> int:
 def _explain(found: Comparison) -> None:
     """Say what the columns are."""
     seeds = max((len(line.results) for line in found.lines), default=0)
-    quality = (
-        "accuracy: the best one-to-one match of clusters to classes."
-        if found.facts.labelled
-        else "stability: how alike the clusters of two seeds are (ARI)."
-    )
+    shown = "one seed." if seeds == 1 else f"means of {seeds} seeds."
+    if found.facts.labelled:
+        if seeds > 1:
+            shown = f"means of {seeds} seeds ± their standard deviation."
+        shown += " accuracy: the best one-to-one match of clusters to classes."
+    else:
+        shown += (
+            " stability: how alike the clusters of two seeds are (ARI).\n"
+            "error: a sample's squared distance to W h, or to its centre for methods that have\n"
+            "centres; the two are not to be compared."
+        )
     click.echo(
-        f"means of {seeds} seeds ± their standard deviation. {quality}\n"
+        f"{shown}\n"
         "uplink: all messages, the set-up and the start included; reals: by the paper's count.\n"
         "raw sent: whether samples left a site as they are. pooled: all samples in one place."
     )

@@ -56,7 +56,7 @@ def command(ctx: click.Context, /, source: str | None, **options: Any) -> int:
 def _begin(settings: Settings, options: dict[str, Any]) -> int:
     """Make a new run."""
     from fedmf.cli._data import absolute, spread
-    from fedmf.cli._folders import need_out, prepare
+    from fedmf.cli._folders import need_out, prepared
     from fedmf.cli._show import working
     from fedmf.fitting import fit
 
@@ -66,8 +66,8 @@ def _begin(settings: Settings, options: dict[str, Any]) -> int:
         sites = spread(settings.data, settings.run["seed"])
     algorithm.check_sites(len(sites.places))
     settings.data = absolute(settings.data)
-    prepare(out, overwrite=bool(options["overwrite"]))
     with (
+        prepared(out, overwrite=bool(options["overwrite"])),
         _begun(options["track"], out.name, settings) as track,
         _driven(settings, algorithm.name, options, out, track) as how,
         sites.mapped(out) as rows,
@@ -201,10 +201,11 @@ def _summarise(run: Run, sites: Spread, settings: Settings, out: Path) -> None:
     from fedmf.report.words import count, data_size
 
     known, position, sent = run.goal.known, run.position, communication(run)
+    grew = " (with the penalty, which grew)" if settings.run["cluster"] else ""
     rows = [
         ("data", f"{many(known.samples, 'sample')} at {many(len(run.sizes), 'site')}, "
                  f"{many(known.features, 'feature')}, rank {run.goal.rank}"),
-        ("objective", f"{position.objective:.6g}, at the start {run.initial_objective:.6g}"),
+        ("objective", f"{position.objective:.6g}, at the start {run.initial_objective:.6g}{grew}"),
         ("rounds", f"{position.round}; {run.status}"),
         ("uplink", f"{count(sent.reals)} reals by the paper's count; "
                    f"{data_size(sent.up)} in all, the set-up and the first upload included"),
@@ -227,7 +228,7 @@ def _clusters(run: Run, sites: Spread, path: Path) -> list[tuple[str, str]]:
     rows = [
         ("clusters", f"{len(used)} of {run.goal.rank} in use, of {min(used):,} to {max(used):,} "
                      f"samples, in {path}"),
-        ("overlap", f"{told['orthogonality']:.2g}; 0 where every sample has one cluster"),
+        ("overlap", f"{told['orthogonality']:.2g} (0 where every sample has one cluster)"),
     ]  # fmt: skip
     if sites.classes is not None:
         matched, shared = accuracy(sites.classes, found), nmi(sites.classes, found)

@@ -19,7 +19,10 @@ FAILED, UNFINISHED = 1, 75
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--out", required=True, metavar="DIR", help="Where the page and the figures go.")
+@click.option(
+    "--out", default="fedmf-paper", metavar="DIR",
+    help="Where the page and the figures go  [default: fedmf-paper]",
+)  # fmt: skip
 @click.option("--store", metavar="DIR", help="Where the results are kept  [default: OUT/trials]")
 @click.option("--data-dir", metavar="DIR", help="Where the data sets' files lie  [FEDMF_DATA]")
 @click.option("--seeds", type=click.IntRange(min=1), help="How many starting points.")
@@ -97,6 +100,8 @@ def _tell_plan(exhibits: list[Exhibit], store: Store, workers: int | None) -> No
     left, seconds = sum(w.left for w in works), sum(w.seconds for w in works)
     rows.append(("all", len(every(exhibits)), left, _about(seconds / cores)))
     table("", ("", "runs", "left", f"about, cores: {cores}"), rows)
+    if len(works) > 1:
+        click.echo("A run that several of them show is left only once: to the first.")
 
 
 def _about(seconds: float) -> str:

@@ -190,6 +190,8 @@ class Comparison:
             for line in lines
         )
 
+    __repr__ = __str__  # in a notebook too, where all results would fill the page
+
 
 def titles(methods: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return what methods are called; those of one name with the settings in which they differ."""

@@ -50,5 +50,5 @@ def saying_why(caller: Caller) -> Iterator[None]:
         try:
             caller("leave", Frame({"why": why}), 5.0)
         except FedMFError as other:
-            log.warning("the server does not know of it: %s", other)
+            log.warning("the server could not be told of what follows: %s", other)
         raise

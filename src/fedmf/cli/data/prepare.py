@@ -67,6 +67,8 @@ def command(ctx: click.Context, /, source: str, **options: Any) -> None:
             rows, names = _apply(step, rows, names, sites)
     _write(out, rows, names, sites)
     click.echo(out)
+    labels = "" if sites.table.labels is None else " --labels label"
+    click.echo(f"go on with: fedmf fit {out} --sites site{labels} --rank K", err=True)
 
 
 def _download(source: str, data_dir: str | None, *, wanted: bool) -> None:
