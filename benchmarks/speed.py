@@ -31,7 +31,7 @@ from measuring import anonymous_mb, peak_of, report
 
 SHAPE = {"M": 2000, "N": 10_000, "K": 20}
 IDLE = 0.15  # OpenBLAS keeps the cores busy for 0.1 s after a product, waiting for the next one
-TURN = 3  # rounds, then calls of the reference
+TURN = 15  # rounds, then calls of the reference
 Row = dict[str, Any]
 
 
@@ -64,8 +64,10 @@ def seconds_of(work: Callable[[], None]) -> float:
 def rounds_of(sites: Any, K: int, algorithm: Any, count: int, between: Callable[[], None]) -> Row:
     """Return the medians of a round and of the reference, which take turns.
 
-    After each turn of the reference one round goes untimed: the caches are cold then, as they
-    never are in a run; so does the reference's first call of a turn.
+    A turn is long because rounds of a run follow each other: for some ten short rounds after a
+    pause, the system has both threads on one core. After each turn of the reference one round goes
+    untimed: the caches are cold then, as they never are in a run; so does the reference's first
+    call of a turn.
     """
     rounds: list[float] = []
     references: list[float] = []
