@@ -7,7 +7,8 @@ rounds of the same run, so that both see the same machine. The whole round count
 and the history included. A limit is what the software is to stay under on 2 cores.
 
 Without --only everything is measured; --data-dir is where the files of TDT2 are, --folder where
-there is room for 3.1 GB.
+there is room for 3.1 GB. The environment variable TURN says how many rounds follow each other
+before the reference has its turn: 15 unless it is set.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from measuring import anonymous_mb, peak_of, report
 
 SHAPE = {"M": 2000, "N": 10_000, "K": 20}
 IDLE = 0.15  # OpenBLAS keeps the cores busy for 0.1 s after a product, waiting for the next one
-TURN = 15  # rounds, then calls of the reference
+TURN = int(os.environ.get("TURN", "15"))  # rounds, then calls of the reference
 Row = dict[str, Any]
 
 
