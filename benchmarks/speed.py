@@ -7,8 +7,7 @@ rounds of the same run, so that both see the same machine. The whole round count
 and the history included. A limit is what the software is to stay under on 2 cores.
 
 Without --only everything is measured; --data-dir is where the files of TDT2 are, --folder where
-there is room for 3.1 GB. The environment variable TURN says how many rounds follow each other
-before the reference has its turn: 15 unless it is set.
+there is room for 3.1 GB.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ import fedmf
 from measuring import anonymous_mb, peak_of, report
 
 SHAPE = {"M": 2000, "N": 10_000, "K": 20}
-IDLE = 0.15  # OpenBLAS keeps the cores busy for 0.1 s after a product, waiting for the next one
-TURN = int(os.environ.get("TURN", "15"))  # rounds, then calls of the reference
+AFTERMATH = 0.15  # OpenBLAS keeps the cores busy for 0.1 s after a product
+TURN = 3  # rounds, then calls of the reference
 Row = dict[str, Any]
 
 
@@ -65,29 +64,28 @@ def seconds_of(work: Callable[[], None]) -> float:
 def rounds_of(sites: Any, K: int, algorithm: Any, count: int, between: Callable[[], None]) -> Row:
     """Return the medians of a round and of the reference, which take turns.
 
-    A turn is long because rounds of a run follow each other: for some ten short rounds after a
-    pause, the system has both threads on one core. After each turn of the reference one round goes
-    untimed: the caches are cold then, as they never are in a run; so does the reference's first
-    call of a turn.
+    For a while after a turn of the reference, rounds are played but not timed: BLAS keeps the cores
+    busy that long, waiting for its next product, and the caches and the threads have to find back
+    to where they are in a run. So does the reference's first call of a turn.
     """
     rounds: list[float] = []
     references: list[float] = []
-    last, turn = time.perf_counter(), 0
+    last = quiet = time.perf_counter()
 
     def after(position: Any) -> None:
-        nonlocal last, turn
-        if turn > 0:
-            rounds.append(time.perf_counter() - last)
-        turn += 1
-        if turn > TURN:
-            between()
-            references.extend(seconds_of(between) for _ in range(TURN))
-            time.sleep(IDLE)
-            turn = 0
+        nonlocal last, quiet
+        now = time.perf_counter()
+        if last > quiet:
+            rounds.append(now - last)
+            if len(rounds) % TURN == 0:
+                between()
+                references.extend(seconds_of(between) for _ in range(TURN))
+                quiet = time.perf_counter() + AFTERMATH
+        if len(rounds) >= count + TURN:
+            raise KeyboardInterrupt  # ends the run
         last = time.perf_counter()
 
-    problem, turns = fedmf.Problem(rank=K), -(-count // TURN) + 1
-    fedmf.fit(sites, problem, algorithm, rounds=turns * (TURN + 1), tol=0, callback=after)
+    fedmf.fit(sites, fedmf.Problem(rank=K), algorithm, rounds=10**6, tol=0, callback=after)
     return {
         "round_ms": 1e3 * statistics.median(rounds[TURN:]),
         "reference_ms": 1e3 * statistics.median(references[TURN:]),

@@ -1,5 +1,9 @@
 """The compiled kernels against numpy; skipped where they were not built, for want of a compiler."""
 
+import shutil
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -12,6 +16,26 @@ pytestmark = pytest.mark.skipif(not native.kernels(), reason="no compiled kernel
 TYPES = [np.float64, np.float32]
 # One vector and less, several, with and without a rest, the most there are.
 RANKS = [1, 3, 8, 16, 20, 30, 32, 50, 64]
+COMPILER = shutil.which("cc")
+
+
+@pytest.fixture(scope="module", params=["as it is", 256, 128])
+def built(request, tmp_path_factory):
+    """The kernels as they were installed, and for processors whose vectors are narrower."""
+    if request.param == "as it is":
+        return native.kernels()
+    if COMPILER is None:
+        pytest.skip("no compiler")
+    source = Path(native.__file__).parent / "kernels.c"
+    library = tmp_path_factory.mktemp("built") / "kernels.so"
+    options = ["-O1", "-fPIC", "-shared", f"-DWIDEST={request.param}"]
+    subprocess.run([COMPILER, *options, str(source), "-o", str(library)], check=True)
+    return native.load(library)
+
+
+@pytest.fixture
+def of_any_width(built, monkeypatch):
+    monkeypatch.setattr(native, "kernels", lambda: built)
 
 
 def close(got, wanted, terms, size):
@@ -20,6 +44,7 @@ def close(got, wanted, terms, size):
     assert (abs(got - wanted) <= 2 * terms * u / (1 - terms * u) * size).all()
 
 
+@pytest.mark.usefixtures("of_any_width")
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("K", RANKS)
 @pytest.mark.parametrize(("n", "M"), [(1, 1), (3, 7), (67, 33), (130, 2050)])
@@ -49,6 +74,7 @@ def test_the_usual_ranks_are_compiled():
     assert native.steps(np.ones((4, 16)), np.ones((4, 16)), np.eye(16), 1, *np.array([0.0, 9.0]))
 
 
+@pytest.mark.usefixtures("of_any_width")
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("K", RANKS)
 @pytest.mark.parametrize("zeros", [0, 0.4, 0.9, 1])
@@ -69,6 +95,7 @@ def test_a_row_has_the_same_bits_whatever_rows_are_beside_it(zeros, K, kind):
     np.testing.assert_array_equal(whole, alone)
 
 
+@pytest.mark.usefixtures("of_any_width")
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("K", RANKS)
 @pytest.mark.parametrize("zeros", [0, 0.4, 0.9, 1])
@@ -87,6 +114,32 @@ def test_rows_that_have_come_to_rest_are_left_alone_to_the_bit(zeros, K, kind):
         native.steps(one_by_one, D, T, 1, *bounds)
     np.testing.assert_array_equal(at_once, one_by_one)
     assert (one_by_one == before).all(axis=1).any()  # or nothing would be shown
+
+
+@pytest.mark.usefixtures("of_any_width")
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("K", [20, 30, 32, 50, 64])
+def test_steps_on_the_members_alone_are_all_steps_to_the_bit(K, kind):
+    """Many steps in one call look for members, a few do not. Some entries come in only later."""
+    random = np.random.default_rng(K)
+    root = random.random((K // 2, K)) * (random.random((K // 2, K)) < 0.2)
+    signs = random.choice([-1, 1], size=K, p=[0.1, 0.9])  # mostly, but not only, of one sign
+    A = (root.T @ root + np.eye(K) / 10) * np.outer(signs, signs)
+    divisor = np.linalg.eigvalsh(A)[-1]
+    T = (np.eye(K) - A / divisor).astype(kind)
+    D = (random.normal(size=(203, K)) * 0.3 / divisor).astype(kind)
+    at_once, by_twenty = (np.zeros_like(D) for _ in range(2))
+    bounds = kind(0), kind(5)
+    if not native.steps(at_once, D, T, 100, *bounds):
+        pytest.skip("this K is left to numpy here")
+    supports = []
+    for _ in range(5):
+        native.steps(by_twenty, D, T, 20, *bounds)
+        supports.append(by_twenty != 0)
+    np.testing.assert_array_equal(at_once, by_twenty)
+    later = (supports[-1] & ~supports[0]).any(axis=1)
+    assert later.any()
+    assert not later.all()
 
 
 def test_a_number_that_is_none_is_kept_to_be_seen():

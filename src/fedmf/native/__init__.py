@@ -101,8 +101,11 @@ def kernels() -> dict[tuple[str, str], Any]:
     folder = Path(__file__).parent
     found = [folder / f"_kernels{suffix}" for suffix in EXTENSION_SUFFIXES]
     library = next((path for path in found if path.exists()), None)
-    if library is None:
-        return {}
+    return {} if library is None else load(library)
+
+
+def load(library: Path) -> dict[tuple[str, str], Any]:
+    """Return a library's functions by name and type of number."""
     loaded = CDLL(str(library))
     return {
         (name, type_): _typed(getattr(loaded, f"{name}_{type_}"), arguments)

@@ -9,7 +9,12 @@
 #define JOIN(a, b) a##b
 #define NAME(a, b) JOIN(a, b)
 
-/* How wide the vectors of this processor are is looked up when it runs, not when it is built. */
+/* How wide the vectors of this processor are is looked up when it runs, not when it is built; the
+   tests build for narrower ones. */
+#ifndef WIDEST
+#define WIDEST 512
+#endif
+
 #if defined(__x86_64__)
 #define SUFFIX _512
 #define BYTES 64
@@ -32,9 +37,9 @@
 
 #if defined(__x86_64__)
 #define CHOOSE(name, ...)                                                                          \
-    (__builtin_cpu_supports("avx512f")                                                             \
+    (WIDEST >= 512 && __builtin_cpu_supports("avx512f")                                            \
          ? name##_512(__VA_ARGS__)                                                                 \
-         : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")                         \
+         : WIDEST >= 256 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")        \
                ? name##_256(__VA_ARGS__)                                                           \
                : name##_128(__VA_ARGS__))
 #else

@@ -26,21 +26,31 @@
 typedef REAL OWN(vec_) __attribute__((vector_size(BYTES)));
 typedef WHOLE OWN(mask_) __attribute__((vector_size(BYTES)));
 
+/* All lanes or'ed. */
 INLINE WHOLE OWN(any_)(OWN(mask_) bits)
 {
-    WHOLE all = 0;
-    for (int i = 0; i < LANES; i++)
-        all |= bits[i];
-    return all;
+    typedef WHOLE quarter __attribute__((vector_size(16)));
+    quarter part[BYTES / 16], all = {};
+    WHOLE any = 0;
+    memcpy(part, &bits, sizeof part);
+    for (int i = 0; i < BYTES / 16; i++)
+        all |= part[i];
+    for (int i = 0; i < (int)(16 / sizeof(REAL)); i++)
+        any |= all[i];
+    return any;
 }
 
-/* The numbers between the bounds; a NaN stays, to be seen. */
-INLINE OWN(vec_) OWN(clip_)(OWN(vec_) sum, OWN(vec_) low, OWN(vec_) high)
+/* The larger and the smaller of two; a NaN in the first one stays, to be seen. */
+INLINE OWN(vec_) OWN(max_)(OWN(vec_) a, OWN(vec_) b)
 {
-    OWN(mask_) under = sum < low, over;
-    sum = (OWN(vec_))((under & (OWN(mask_))low) | (~under & (OWN(mask_))sum));
-    over = sum > high;
-    return (OWN(vec_))((over & (OWN(mask_))high) | (~over & (OWN(mask_))sum));
+    const OWN(mask_) under = a < b;
+    return (OWN(vec_))((under & (OWN(mask_))b) | (~under & (OWN(mask_))a));
+}
+
+INLINE OWN(vec_) OWN(min_)(OWN(vec_) a, OWN(vec_) b)
+{
+    const OWN(mask_) over = a > b;
+    return (OWN(vec_))((over & (OWN(mask_))b) | (~over & (OWN(mask_))a));
 }
 
 #include "products.h"
