@@ -53,6 +53,53 @@ def remember_last(function: Callable[P, T]) -> Callable[P, T]:
     return remembering
 
 
+def space(A: Any) -> Any:
+    """Return the namespace of an array: numpy, or that of the array API standard for what it is."""
+    if isinstance(A, np.ndarray):
+        return np
+    from array_api_compat import array_namespace
+
+    return array_namespace(A)
+
+
+def here(A: Any) -> Array:
+    """Return an array as numpy's, from wherever it is."""
+    if isinstance(A, np.ndarray):
+        return A
+    from array_api_compat import is_torch_array
+
+    return np.asarray(A.cpu() if is_torch_array(A) else A)
+
+
+def beside(A: Array, B: Any) -> Any:
+    """Return numpy's A where B is, in B's precision."""
+    if isinstance(B, np.ndarray):
+        return A.astype(B.dtype, copy=False)
+    from array_api_compat import device
+
+    return space(B).asarray(A, dtype=B.dtype, device=device(B))
+
+
+def double(A: Any) -> Any:
+    """Return an array in double precision, where it is."""
+    if isinstance(A, np.ndarray):
+        return A.astype(np.float64, copy=False)
+    return space(A).astype(A, space(A).float64, copy=False)
+
+
+def outer(H: Any) -> Array:
+    """Return H H' (K, K), in double precision."""
+    wide = double(H)
+    return here(wide @ wide.T)
+
+
+def inner(A: Any, B: Any) -> float:
+    """Return <A, B>, in double precision."""
+    if isinstance(A, np.ndarray):
+        return float(np.einsum("kn,kn->", A, B, dtype=np.float64))
+    return float(space(A).sum(double(A) * double(B)))
+
+
 @remember_last
 def gram(W: Array) -> Array:
     """Return W'W (K, K)."""

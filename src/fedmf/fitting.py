@@ -13,6 +13,8 @@ from fedmf.algorithms.base import Given
 from fedmf.arrays import Array
 from fedmf.border import Sites, as_sites, as_start
 from fedmf.checks import check_integer, check_type
+from fedmf.devices import Device
+from fedmf.devices import find as find_device
 from fedmf.driver import begin_run, drive
 from fedmf.engine import Federation, Position, set_up
 from fedmf.errors import ParameterError
@@ -66,6 +68,7 @@ def fit(
     inspect: Callable[[Run], None] | None = None,
     inspect_at: Container[int] | None = None,
     threads: int | None = None,
+    device: str | None = None,
     notes: Notes | None = None,
     runtime: Remote | None = None,
 ) -> Run:
@@ -88,6 +91,8 @@ def fit(
     inspect : called with the run as it stands, its H and ledger included, at the start (round 0)
         and after each round, or only after those in `inspect_at`.
     threads : how many threads; the result does not depend on it.
+    device : where the sites' samples and H are meanwhile, by torch's name for it ("cuda"); the
+        server's side and the result are numpy's. None: in this process's memory, with numpy.
     notes : tables of your own for the run's config.toml, such as where the data came from.
     runtime : a `fedmf.Federation` with sites that have their own data; `sites` is None then, the
         run has no H, and settings of this process (threads, checkpoint, ...) do not apply; a
@@ -105,7 +110,7 @@ def fit(
     if runtime is not None:
         tracker = callback if isinstance(callback, Tracker) else None
         other = callback if tracker is None else None
-        here = (checkpoint, other, inspect, inspect_at, threads, notes)
+        here = (checkpoint, other, inspect, inspect_at, threads, device, notes)
         _refuse_own_data(sites, init, any(value is not None for value in here))
         settings = {"seed": seed, "init": init, "max_seconds": max_seconds, "tol": tol}
         return runtime.fit(problem, algorithm, penalty=penalty, tracker=tracker, rounds=rounds,
@@ -115,7 +120,7 @@ def fit(
     start = find(init) if isinstance(init, str) else init if isinstance(init, Start) else None
     W, H = _start(None if start else init, data, problem.rank)
     with threads_of(check_threads(threads)):
-        local = LocalRuntime(data.rows, data.features)
+        local = LocalRuntime(data.rows, data.features, device=_device(device))
         known, federation = set_up(local)
         if H is not None:
             local.place([Given(own) for own in H])
@@ -148,8 +153,8 @@ def _refuse_own_data(sites: Any, init: Any, here: bool) -> None:
         raise ParameterError("init must be None or a name with a runtime: H is at the sites")
     if here:
         raise ParameterError(
-            "checkpoint, callback, inspect, threads and notes are of runs in this process: leave "
-            "them out with a runtime"
+            "checkpoint, callback, inspect, threads, device and notes are of runs in this process: "
+            "leave them out with a runtime"
         )
 
 
@@ -166,6 +171,7 @@ def resume(
     checkpoint_seconds: float = 30.0,
     callback: Callable[[Position], None] | None = None,
     threads: int | None = None,
+    device: str | None = None,
     notes: Notes | None = None,
 ) -> Run:
     """Go on with a stopped run on the same sites, as if it had never stopped.
@@ -187,7 +193,7 @@ def resume(
     if data.dtype != run.W.dtype:
         raise ParameterError(f"the run is in {run.W.dtype}, the sites are in {data.dtype}")
     with threads_of(check_threads(threads)):
-        runtime = LocalRuntime(data.rows, data.features)
+        runtime = LocalRuntime(data.rows, data.features, device=_device(device))
         _, federation = set_up(runtime)
         _same_sites(run, federation)
         _same_data(run, _fingerprints(runtime))
@@ -235,6 +241,11 @@ def _start(init: Any, data: Sites, rank: int) -> tuple[Any, Any]:
     if init is None:
         return None, None
     return as_start((init.W, init.H) if isinstance(init, Run) else init, data, rank)
+
+
+def _device(name: str | None) -> Device | None:
+    """Return the device that a user's name means."""
+    return None if name is None else find_device(name)
 
 
 def check_threads(threads: int | None) -> int | None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fedmf.arrays import Array, IntArray
+from fedmf.devices import Device, There, brought_here
 from fedmf.errors import NonFiniteError
 from fedmf.messages import Message, Method, Request, Task
 from fedmf.private import put, take
@@ -20,9 +21,10 @@ from fedmf.sites import Cohort
 class Host:
     """A cohort with its private state, which is replaced as a whole and never changed in place."""
 
-    def __init__(self, data: Cohort, private: Any = None) -> None:
+    def __init__(self, data: Cohort, private: Any = None, device: Device | None = None) -> None:
         self.data = data
         self.private = private
+        self._there = None if device is None else There.copy_of(data, device)
 
     def answer(self, method: Method, goal: Any, request: Request) -> list[Message]:
         """Answer for the sites of the request that live here.
@@ -56,8 +58,11 @@ class Host:
     def _attempt(
         self, task: Task, goal: Any, request: Request, places: IntArray
     ) -> tuple[Any, Message]:
-        data = self.data.select(places)
-        private = take(self.private, self.data, places)
+        data, private = self.data.select(places), take(self.private, self.data, places)
+        if self._there is not None and task.portable:
+            data, private = self._there, self._there.settled(goal, private)  # all of its one site
+        elif self._there is not None:
+            private = brought_here(private)
         first = int(np.searchsorted(request.sites, data.sites[0]))
         weight = request.weight[first : first + len(places)]
         with np.errstate(over="ignore", invalid="ignore"):  # seen below, with a name to it

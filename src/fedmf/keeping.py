@@ -7,6 +7,7 @@ from os import PathLike
 from time import perf_counter
 from typing import TypeAlias
 
+from fedmf.arrays import here
 from fedmf.engine import Position
 from fedmf.private import gather
 from fedmf.run import Run, row
@@ -57,7 +58,7 @@ class LocalKeeper:
         """Return the run, ended for this reason."""
         self._complete(ending)
         run, hosts = self.run, self._runtime.hosts
-        H = [host.private.H for host in hosts]
+        H = [here(host.private.H) for host in hosts]
         run.terms = site_terms(run.goal, [host.data for host in hosts], run.W, H)
         return self._save()
 

@@ -10,10 +10,12 @@ of Z are independent of each other, so they are worked through in blocks that st
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fedmf import native
-from fedmf.arrays import Array
+from fedmf.arrays import Array, beside, space
 from fedmf.parallel import each
 
 COLUMNS_PER_BLOCK = 512
@@ -26,10 +28,13 @@ def projected_steps(
 
     Each step is written Z <- clip(T Z + D), T = I - A / divisor, D = B / divisor.
     """
+    T = np.eye(A.shape[0]) - A.astype(np.float64) / divisor
+    if not isinstance(Z, np.ndarray):
+        return _elsewhere(Z.T, beside(T, Z), B.T / divisor, steps, interval).T
     # Rows are columns of Z: contiguous where Z is stored the way sites store it.
     rows = np.empty((Z.shape[1], Z.shape[0]), Z.dtype)
     dtype = rows.dtype
-    T = (np.eye(A.shape[0]) - A.astype(np.float64) / divisor).astype(dtype)
+    T = T.astype(dtype)
     lower, upper = dtype.type(interval[0]), dtype.type(interval[1])
 
     def work(first: int) -> None:
@@ -41,6 +46,14 @@ def projected_steps(
 
     each(work, range(0, rows.shape[0], COLUMNS_PER_BLOCK))
     return rows.T
+
+
+def _elsewhere(rows: Any, T: Any, drift: Any, steps: int, interval: tuple[float, float]) -> Any:
+    """Take the steps on all rows at once, wherever they are."""
+    clipped = space(rows).clip
+    for _ in range(steps):
+        rows = clipped(rows @ T + drift, *interval)
+    return rows
 
 
 def _clipped_steps(

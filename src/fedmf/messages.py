@@ -39,6 +39,7 @@ class Task(NamedTuple):
     sends: type[Message] | None = None  # the update; a real site sends none that is not declared
     broadcast: str | None = None  # the task that brings who missed this one up to date
     addable: bool = False  # the update is a change, which may as well be added to a later sum
+    portable: bool = False  # works where samples and columns are on a device, too
 
 
 class Request(NamedTuple):

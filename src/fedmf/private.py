@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
 import numpy as np
 
-from fedmf.arrays import Array, IntArray
+from fedmf.arrays import Array, IntArray, here
 from fedmf.sites import Cohort
 
 Columns: TypeAlias = Annotated[Array, "columns"]  # (..., n): one column a sample
@@ -65,7 +65,7 @@ def gather(privates: Sequence[Private]) -> Private:
     first = privates[0]
     parts: list[Any] = []
     for place, kind in enumerate(kinds(type(first))):
-        values = [private[place] for private in privates]
+        values = [here(private[place]) for private in privates]
         axis = {"columns": -1, "site": 0}.get(kind)
         parts.append(values[0] if axis is None else np.concatenate(values, axis=axis))
     return type(first)(*parts)
@@ -96,4 +96,5 @@ def _laid_out(value: Array, kind: str) -> Array:
     The order of the numbers in memory decides the order of the additions in a product, so that a
     run gone on with gives the same bits only if it is the same.
     """
-    return np.asfortranarray(value) if kind == "columns" else value
+    own = kind == "columns" and isinstance(value, np.ndarray)  # a device orders its own
+    return np.asfortranarray(value) if own else value

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fedmf.arrays import Array, Scalar, gram, largest_eigenvalue, remember_last
+from fedmf.arrays import Array, Scalar, gram, here, largest_eigenvalue, remember_last
 from fedmf.checks import check_integer, check_real, check_type, unknown
 from fedmf.constraints import Box, Constraint, Free, Nonnegative
 from fedmf.errors import DataError, InputTypeError, ParameterError
@@ -130,7 +130,7 @@ class Goal:
             loss = residual(data.squared_norm, cross, W, H)
         else:
             loss = self.loss.value(data, W, H)
-        return Parts(np.float64(loss), *h_sums(H @ H.T))
+        return Parts(np.float64(loss), *h_sums(here(H @ H.T)))
 
     def improve_H(
         self, data: Cohort, W: Array, cross: Array, H: Array, rho: float, steps: int, gamma: float
@@ -143,7 +143,7 @@ class Goal:
         N = self.known.samples
         if self.squared:
             A, curvature = _hessian_H(self, W, rho)
-            B = cross * cross.dtype.type(2 / N)
+            B = cross * (2 / N)
             return descend(Quadratic(A, B), H, steps, gamma / 2 * curvature, self.h_set)
         penalty = self.penalty(rho)
         for _ in range(steps):

@@ -168,6 +168,7 @@ def test_fedpalm_with_more_steps_is_not(sites, init):
     assert abs(two.W - four.W).max() > 1e-3
 
 
+@pytest.mark.processor
 @pytest.mark.usefixtures("layout")
 @pytest.mark.parametrize("name", [name for name in cases.RUNS if name.startswith("fedmavg")])
 def test_a_loss_that_is_squared_but_does_not_say_so_gives_the_same_run(name, sites, init):

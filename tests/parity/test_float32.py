@@ -112,7 +112,7 @@ class Watching(LocalRuntime):
 
 
 @pytest.mark.usefixtures("layout")
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
+@pytest.mark.parametrize("kind", ["dense", pytest.param("sparse", marks=pytest.mark.processor)])
 @pytest.mark.parametrize("algorithm", cases.RUNS.values(), ids=cases.RUNS)
 def test_float32_is_kept(algorithm, kind, monkeypatch):
     monkeypatch.setattr("fedmf.fitting.LocalRuntime", Watching)

@@ -33,6 +33,7 @@ def test_dense(algorithm, problem):
 
 
 @every_run
+@pytest.mark.processor
 @pytest.mark.usefixtures("layout")
 def test_sparse(algorithm):
     sites, init = cases.federation()

@@ -167,9 +167,9 @@ class Averaging(Algorithm):
         """Return the tasks that begin a run and that answer a broadcast."""
         return {
             "begin": Task(self.begin, sends=Nothing),
-            "receive": Task(_receive, sends=Parts, broadcast="catch_up"),
-            "measure": Task(_measure, sends=Terms, broadcast="catch_up"),
-            "catch_up": Task(_catch_up, sends=Nothing),
+            "receive": Task(_receive, sends=Parts, broadcast="catch_up", portable=True),
+            "measure": Task(_measure, sends=Terms, broadcast="catch_up", portable=True),
+            "catch_up": Task(_catch_up, sends=Nothing, portable=True),
         }
 
 

@@ -97,9 +97,9 @@ class FedMAvg(Averaging):
         """Return a site's tasks."""
         return {
             **self.receiving(),
-            "improve_H": Task(self._improve_H, sends=Curvature),
-            "improve_W": Task(self._improve_W, counted=True, sends=Model),
-            "improve": Task(self._improve, counted=True, sends=Model),
+            "improve_H": Task(self._improve_H, sends=Curvature, portable=True),
+            "improve_W": Task(self._improve_W, counted=True, sends=Model, portable=True),
+            "improve": Task(self._improve, counted=True, sends=Model, portable=True),
         }
 
     def local(

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fedmf.algorithms.base import Algorithm, Draw, check_participants
-from fedmf.arrays import Array, IntArray, Scalar, gram, largest_eigenvalue
+from fedmf.arrays import Array, IntArray, Scalar, gram, largest_eigenvalue, outer
 from fedmf.checks import check_integer, check_real
 from fedmf.declared import Square, Tall
 from fedmf.errors import ParameterError
@@ -97,8 +97,8 @@ class FedMGS(Algorithm):
         """Return a site's tasks."""
         return {
             "begin": Task(self.begin, sends=Nothing),
-            "first": Task(self._first, counted=True, sends=Change),
-            "improve": Task(self._improve, counted=True, sends=Change, addable=True),
+            "first": Task(self._first, counted=True, sends=Change, portable=True),
+            "improve": Task(self._improve, counted=True, sends=Change, addable=True, portable=True),
         }
 
     def start(self, goal: Goal, W: Array, everyone: IntArray) -> Exchange[Server]:
@@ -169,8 +169,7 @@ class FedMGS(Algorithm):
 
 def _upload(private: Private, H: Array, data: Cohort) -> tuple[Private, Change]:
     """Return the state after an upload, and the upload: X_p (H_new - H_sent)' is V_p's change."""
-    wide, sent = H.astype(np.float64, copy=False), private.sent.astype(np.float64, copy=False)
-    change = Change(wide @ wide.T - sent @ sent.T, data.moment(H - private.sent))
+    change = Change(outer(H) - outer(private.sent), data.moment(H - private.sent))
     return Private(H, H), change
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from fedmf.algorithms.averaging import Averaging, Model, Private, Server
 from fedmf.algorithms.base import Draw
 from fedmf.algorithms.local import gradient_W, guarded, largest_curvature
-from fedmf.arrays import Array, Scalar
+from fedmf.arrays import Array, Scalar, space
 from fedmf.checks import check_integer
 from fedmf.messages import Answer, Exchange, Task, ask
 from fedmf.problem import Goal, step
@@ -49,7 +49,8 @@ class FedPALM(Averaging):
 
     def tasks(self) -> dict[str, Task]:
         """Return a site's tasks."""
-        return {**self.receiving(), "alternate": Task(self._alternate, counted=True, sends=Model)}
+        alternate = Task(self._alternate, counted=True, sends=Model, portable=True)
+        return {**self.receiving(), "alternate": alternate}
 
     def local(
         self,
@@ -74,7 +75,7 @@ class FedPALM(Averaging):
             W, H = self._alternate_at(goal, site, private.W, H, order)
             new_H.append(H)
             total += own_weight * W
-        H = np.concatenate(new_H, axis=1)
+        H = space(private.H).concat(new_H, axis=1)
         return private._replace(H=H), Model(total.astype(private.W.dtype))
 
     def _alternate_at(

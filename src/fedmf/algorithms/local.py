@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedmf.arrays import Array
+from fedmf.arrays import Array, beside, space
 from fedmf.kernels import affine_powers
 from fedmf.problem import Goal
 from fedmf.sites import Cohort
@@ -88,9 +88,8 @@ def _affine_models(
     divisors = guarded(values[:, -1], steps.common, steps.number, steps.gamma)
     P, S = affine_powers(values, Q, divisors, steps.number)
     share = weight[:, None, None]
-    mixing = (share * factor * S).astype(H.dtype)
-    changed = np.empty_like(H)
-    for own, old, new in zip(mixing, data.split(H), data.split(changed), strict=True):
-        np.matmul(own, old, out=new)
+    changed = space(H).empty_like(H)
+    for own, old, new in zip(share * factor * S, data.split(H), data.split(changed), strict=True):
+        new[...] = beside(own, old) @ old
     mean: Array = (share * P).sum(axis=0).astype(W.dtype)
     return np.add(W @ mean, data.moment(changed))

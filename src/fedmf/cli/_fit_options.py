@@ -70,6 +70,8 @@ _OUTPUT = (
             help="Each round's figures also to mlflow:FOLDER or tensorboard:FOLDER"),
     setting("output", "--threads", type=int,
             help="How many threads; changes no result  [default: all cores]"),
+    setting("output", "--device", metavar="NAME",
+            help="Where the sites compute: cuda, cuda:1, ... (torch)  [default: the processor]"),
 )
 # fmt: on
 

@@ -147,6 +147,7 @@ def _driven(
             "callback": callback,
             "notes": settings.notes(),
             "threads": options["threads"],
+            "device": options["device"],
         }
         watch.finish()
 

@@ -20,8 +20,16 @@ if TYPE_CHECKING:
               help="This site's samples, one in each row.")  # fmt: skip
 @click.option("--samples", metavar="COLUMN", help="The samples' names, for clusters.csv.")
 @click.option("--leave-out", metavar="COLUMN", help="A column that is no feature: classes, say.")
+@click.option("--device", metavar="NAME", help="Where it computes: cuda, cuda:1, ... (torch).")
 @child_option
-def command(kit: str, data: str, samples: str | None, leave_out: str | None, child: bool) -> int:
+def command(
+    kit: str,
+    data: str,
+    samples: str | None,
+    leave_out: str | None,
+    device: str | None,
+    child: bool,
+) -> int:
     """Take part in a federation with this site's data, which never leave this process.
 
     FILE is .npy, .npz, .csv, .parquet, .h5ad, ... as for `fedmf fit`. The site calls the server and
@@ -41,6 +49,7 @@ def command(kit: str, data: str, samples: str | None, leave_out: str | None, chi
     def work(stop: Event) -> bool:
         from threading import Thread
 
+        from fedmf.devices import find
         from fedmf.network.link import Caller
         from fedmf.network.site import Site
         from fedmf.network.told import saying_why
@@ -52,7 +61,8 @@ def command(kit: str, data: str, samples: str | None, leave_out: str | None, chi
             caller.close()  # it may be waiting for work
 
         with saying_why(caller):
-            site = Site(own, _read(data, samples, leave_out))
+            there = None if device is None else find(device)
+            site = Site(own, _read(data, samples, leave_out), there)
             Thread(target=hang_up, daemon=True).start()
             site.run(caller, stop)
         return True

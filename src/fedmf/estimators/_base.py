@@ -70,6 +70,7 @@ class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 penalty=penalty,
                 callback=_report if self.verbose else None,
                 threads=count,
+                device=self.device,
             )
             init = self._again()
             if init is None:
@@ -96,7 +97,7 @@ class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             raise ParameterError("X and sites must be None with a runtime: sites have their data")
         run = self.run_ = fit(
             None, problem, algorithm, rounds=self.max_iter, tol=self.tol, seed=seed,
-            init=self.init, penalty=penalty, runtime=self.runtime,
+            init=self.init, penalty=penalty, runtime=self.runtime, device=self.device,
         )  # fmt: skip
         self.components_ = np.array(run.W.T, order="C")
         self.n_iter_, self.history_ = run.position.round, run.history

@@ -39,6 +39,7 @@ class FederatedNMF(Factorisation):
     random_state : an integer is the run's seed; None or a RandomState draws one.
     warm_start : start from the W and H of the last fit, where W has the right shape.
     n_jobs : how many threads; None: as many as there are cores. The result does not depend on it.
+    device : where the sites compute, by torch's name ("cuda"); None: the processor, with numpy.
     verbose : print a line a round.
     runtime : a `fedmf.Federation`, whose sites have their own data: `fit()` is called without X,
         and what is of single samples is not known here.
@@ -74,6 +75,7 @@ class FederatedNMF(Factorisation):
         random_state: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        device: str | None = None,
         verbose: int = 0,
         runtime: Remote | None = None,
     ) -> None:
@@ -92,6 +94,7 @@ class FederatedNMF(Factorisation):
         self.random_state = random_state
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
         self.runtime = runtime
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedmf.arrays import Array, largest_eigenvalue
+from fedmf.arrays import Array, here, inner, largest_eigenvalue, outer
 from fedmf.losses.base import Loss
 from fedmf.sites import Cohort
 
@@ -30,7 +30,7 @@ class Squared(Loss):
 
     def gradient_W(self, data: Cohort, W: Array, H: Array) -> Array:
         """Return 2 (W H H' - X H')."""
-        return 2 * (W @ (H @ H.T) - data.moment(H))
+        return 2 * (W @ here(H @ H.T) - data.moment(H))
 
     def curvature_H(self, data: Cohort, W: Array, H: Array) -> float:
         """Return 2 lambda_max(W'W)."""
@@ -54,7 +54,4 @@ def residual(squared_norm: float, cross: Array, W: Array, H: Array) -> float:
     `cross` is W'X (K, n). Where W H is very close to X the terms cancel: the absolute error stays
     near machine precision times ||X||^2, which is what the stopping rule is relative to.
     """
-    product = np.einsum("kn,kn->", cross, H, dtype=np.float64)
-    wide = W.astype(np.float64, copy=False)
-    gram = H.astype(np.float64, copy=False)
-    return float(squared_norm - 2 * product + np.sum((wide.T @ wide) * (gram @ gram.T)))
+    return float(squared_norm - 2 * inner(cross, H) + np.sum(outer(W.T) * outer(H)))

@@ -32,6 +32,7 @@ from fedmf.algorithms.base import Given
 from fedmf.arrays import Array, Rows
 from fedmf.clustering.columns import labels
 from fedmf.declared import check_declared, payload_of
+from fedmf.devices import Device, brought_here
 from fedmf.errors import FedMFError, RefusedError
 from fedmf.files import write_bytes, write_text
 from fedmf.fingerprints import fingerprints
@@ -69,14 +70,14 @@ class Data(NamedTuple):
 class Site:
     """A site's side of the conversation."""
 
-    def __init__(self, kit: Kit, data: Data) -> None:
-        self.kit, self.data = kit, data
+    def __init__(self, kit: Kit, data: Data, device: Device | None = None) -> None:
+        self.kit, self.data, self.device = kit, data, device
         log.info("%d samples with %d features", *data.rows.shape)
         self.policy = Policy.read(kit.folder / "policy.toml")
         self.egress = Egress(kit.folder / NAME)
         self._complaint = ""
         self._states: tuple[str, States] | None = None
-        self._cohorts: dict[tuple[int, str], Cohort] = {}
+        self._hosts: dict[tuple[int, str], Host] = {}
 
     def run(self, caller: Caller, stop: Event) -> None:
         """Ask for work and do it until told to stop."""
@@ -167,18 +168,20 @@ class Site:
         payload = wire.decode(frame.body, payload_of(task))
         sites, weight = np.array([header["site"]]), np.array([header["weight"]])
         request = Request(header["task"], payload, sites, weight, one, header["round"])
-        host = Host(self._cohort(header), private)
+        host = self._host(header)
+        host.private = private
         (update,) = host.answer(method, goal, request)
         check_declared(update, task.sends, dimensions(goal))
-        return host.private, update
+        return brought_here(host.private), update
 
-    def _cohort(self, header: dict[str, Any]) -> Cohort:
-        """Return the data with the type that all sites share."""
+    def _host(self, header: dict[str, Any]) -> Host:
+        """Return the host of the data, with the type that all sites share."""
         wanted = (int(header["site"]), str(header["dtype"] or self.data.rows.dtype))
-        if wanted not in self._cohorts:
+        if wanted not in self._hosts:
             rows = self.data.rows.astype(wanted[1], copy=False)
-            self._cohorts = {wanted: Cohort.of(rows, wanted[0], self.data.features)}
-        return self._cohorts[wanted]
+            cohort = Cohort.of(rows, wanted[0], self.data.features)
+            self._hosts = {wanted: Host(cohort, device=self.device)}
+        return self._hosts[wanted]
 
     def states_of(self, run: str, job: Job) -> States:
         """Return the states of a run; those of another run in memory are left."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from fedmf.arrays import Rows
 from fedmf.blocks import cut, nbytes, pack
+from fedmf.devices import Device
 from fedmf.hosts import Host
 from fedmf.messages import Answer, Method, Request, add_up
 from fedmf.parallel import each
@@ -33,6 +34,7 @@ class LocalRuntime:
     features : the features' names of each site, where there are any.
     apart : give every site a cohort of its own, as in a deployment; for methods whose tasks keep
         a state and are answered one by one.
+    device : where the sites' samples and columns are during a run; each has its own then, too.
     """
 
     def __init__(
@@ -41,10 +43,12 @@ class LocalRuntime:
         features: Sequence[tuple[str, ...] | None] | None = None,
         *,
         apart: bool = False,
+        device: Device | None = None,
     ) -> None:
         self.sites = len(rows)
-        found = cohorts(rows, features, fill=0 if apart else COHORT_BYTES)
-        self.hosts = [Host(cohort) for cohort in found]
+        alone = apart or device is not None
+        found = cohorts(rows, features, fill=0 if alone else COHORT_BYTES)
+        self.hosts = [Host(cohort, device=device) for cohort in found]
         self._host_of = np.repeat(
             np.arange(len(self.hosts)), [len(host.data.sites) for host in self.hosts]
         )
