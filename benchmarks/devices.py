@@ -3,8 +3,8 @@
     python benchmarks/devices.py [--device cuda] [--rounds 20] [--only NAME ...] [--out FILE.json]
 
 Both runs are `fedmf.fit` from the same start; the largest difference of W after the rounds is told,
-in units of W's largest entry. K=20, Q1=10, Q2=100, all sites, random samples. A round is its median,
-the first two left out. `fedmf` needs not be installed: PYTHONPATH=src will do.
+in units of W's largest entry. K=20, Q1=10, all sites, random samples; a round is their median, the
+first two left out.
 """
 
 from __future__ import annotations

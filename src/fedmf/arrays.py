@@ -87,19 +87,6 @@ def double(A: Any) -> Any:
     return space(A).astype(A, space(A).float64, copy=False)
 
 
-def outer(H: Any) -> Array:
-    """Return H H' (K, K), in double precision."""
-    wide = double(H)
-    return here(wide @ wide.T)
-
-
-def inner(A: Any, B: Any) -> float:
-    """Return <A, B>, in double precision."""
-    if isinstance(A, np.ndarray):
-        return float(np.einsum("kn,kn->", A, B, dtype=np.float64))
-    return float(space(A).sum(double(A) * double(B)))
-
-
 @remember_last
 def gram(W: Array) -> Array:
     """Return W'W (K, K)."""

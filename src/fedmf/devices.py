@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from fedmf.arrays import Array, beside, here, outer
+from fedmf.arrays import Array, beside, here
 from fedmf.errors import DataError, ParameterError
+from fedmf.kernels import outer
 from fedmf.private import kinds
 from fedmf.problem import Goal
 from fedmf.sites import Cohort
@@ -77,9 +78,9 @@ class There(Cohort):
         """Return W'X, (K, n), on the device."""
         return (self.samples @ beside(W, self.samples)).T
 
-    def moment(self, H: Any) -> Array:
-        """Return X H', (M, K), for an H on the device."""
-        return here((H @ self.samples).T)
+    def moment(self, H: Any, before: Any = None) -> Array:
+        """Return X (H - before)', (M, K), for both on the device."""
+        return here(((H if before is None else H - before) @ self.samples).T)
 
     def grams(self, H: Any) -> Array:
         """Return H_p H_p' of every site, (b, K, K), in double precision."""

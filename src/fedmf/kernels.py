@@ -10,15 +10,17 @@ of Z are independent of each other, so they are worked through in blocks that st
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from fedmf import native
-from fedmf.arrays import Array, beside, space
+from fedmf.arrays import Array, beside, double, here, space
 from fedmf.parallel import each
 
 COLUMNS_PER_BLOCK = 512
+COLUMNS_PER_SUM = 4096
 
 
 def projected_steps(
@@ -76,6 +78,32 @@ def clip(A: Array, lower: Array, upper: Array, out: Array) -> None:
         source = np.maximum(source, lower, out=out)
     if upper.flat[0] != np.inf or source is A:
         np.minimum(source, upper, out=out)
+
+
+def outer(H: Any) -> Array:
+    """Return H H' (K, K), in double precision; blocks of columns are added in their order."""
+    if not isinstance(H, np.ndarray):
+        wide = double(H)
+        return here(wide @ wide.T)
+
+    def work(first: int) -> Array:
+        part: Array = double(H[:, first : first + COLUMNS_PER_SUM])
+        return part @ part.T
+
+    total: Array = reduce(np.add, each(work, range(0, H.shape[1], COLUMNS_PER_SUM)))
+    return total
+
+
+def inner(A: Any, B: Any) -> float:
+    """Return <A, B>, in double precision, in the same way."""
+    if not isinstance(A, np.ndarray):
+        return float(space(A).sum(double(A) * double(B)))
+
+    def work(first: int) -> float:
+        part = slice(first, first + COLUMNS_PER_SUM)
+        return float(np.einsum("kn,kn->", A[:, part], B[:, part], dtype=np.float64))
+
+    return sum(each(work, range(0, A.shape[1], COLUMNS_PER_SUM)))
 
 
 def affine_powers(values: Array, Q: Array, divisor: Array, steps: int) -> tuple[Array, Array]:

@@ -137,14 +137,13 @@ class Goal:
     ) -> Array:
         """Take `steps` projected gradient steps on H at fixed W, divisor (gamma/2) lambda_max.
 
-        The gradient and the curvature are those of F; a site's own F_p has both 1/omega_p times
-        as large, which cancels. `cross` is W'X.
+        The gradient and the curvature are those of F, for the squared loss N/2 times as large; a
+        site's own F_p has both 1/omega_p times as large: factors cancel. `cross` is W'X.
         """
-        N = self.known.samples
         if self.squared:
             A, curvature = _hessian_H(self, W, rho)
-            B = cross * (2 / N)
-            return descend(Quadratic(A, B), H, steps, gamma / 2 * curvature, self.h_set)
+            return descend(Quadratic(A, cross), H, steps, gamma / 2 * curvature, self.h_set)
+        N = self.known.samples
         penalty = self.penalty(rho)
         for _ in range(steps):
             curvature = self.loss.curvature_H(data, W, H) / N + largest_eigenvalue(penalty)
@@ -155,8 +154,8 @@ class Goal:
 
 @remember_last
 def _hessian_H(goal: Goal, W: Array, rho: float) -> tuple[Array, float]:
-    """Return the Hessian of F in a column of H (squared loss) and its largest eigenvalue."""
-    A = 2 / goal.known.samples * gram(W).astype(np.float64) + goal.penalty(rho)
+    """Return N/2 times F's Hessian in a column of H (squared loss), and its largest eigenvalue."""
+    A = gram(W).astype(np.float64) + goal.known.samples / 2 * goal.penalty(rho)
     return A, largest_eigenvalue(A)
 
 

@@ -86,15 +86,19 @@ class Cohort:
         each(fill, range(len(self.blocks)))
         return out.T
 
-    def moment(self, H: Array) -> Array:
-        """Return X H', (M, K); the blocks' terms are added in groups of a fixed size."""
+    def moment(self, H: Array, before: Array | None = None) -> Array:
+        """Return X (H - before)', (M, K); the blocks' terms are added in groups of a fixed size."""
+
+        def rows(place: int) -> Array:
+            part = slice(self.borders[place], self.borders[place + 1])
+            return H[:, part].T if before is None else (H[:, part] - before[:, part]).T
 
         dtype = np.result_type(self.dtype, H)
 
         def group(first: int) -> Array:
             total = native.sums(self.shape[1], H.shape[0], dtype)
             for place in range(first, min(first + BLOCKS_PER_GROUP, len(self.blocks))):
-                part = H[:, self.borders[place] : self.borders[place + 1]].T
+                part = rows(place)
                 if not native.moment(self.blocks[place], part, total):
                     np.add(total, self.blocks[place].T @ part, out=total)
             return total

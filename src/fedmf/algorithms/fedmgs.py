@@ -19,10 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from fedmf.algorithms.base import Algorithm, Draw, check_participants
-from fedmf.arrays import Array, IntArray, Scalar, gram, largest_eigenvalue, outer
+from fedmf.arrays import Array, IntArray, Scalar, gram, largest_eigenvalue
 from fedmf.checks import check_integer, check_real
 from fedmf.declared import Square, Tall
 from fedmf.errors import ParameterError
+from fedmf.kernels import outer
 from fedmf.losses.squared import Quadratic
 from fedmf.messages import Exchange, Nothing, Task, ask
 from fedmf.private import Columns
@@ -169,7 +170,7 @@ class FedMGS(Algorithm):
 
 def _upload(private: Private, H: Array, data: Cohort) -> tuple[Private, Change]:
     """Return the state after an upload, and the upload: X_p (H_new - H_sent)' is V_p's change."""
-    change = Change(outer(H) - outer(private.sent), data.moment(H - private.sent))
+    change = Change(outer(H) - outer(private.sent), data.moment(H, private.sent))
     return Private(H, H), change
 
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fedmf.arrays import Array, here, inner, largest_eigenvalue, outer
+from fedmf.arrays import Array, here, largest_eigenvalue
+from fedmf.kernels import inner, outer
 from fedmf.losses.base import Loss
 from fedmf.sites import Cohort
 
