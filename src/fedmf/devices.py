@@ -52,6 +52,8 @@ class There(Cohort):
     @classmethod
     def copy_of(cls, data: Cohort, device: Device) -> There:
         """Return the cohort with its samples on a device, from the first product on."""
+        if not isinstance(data.blocks[0], np.ndarray):
+            raise DataError(f"site {data.sites[0]}: sparse samples cannot be put on a device")
         return cls(data.blocks, data.sites, data.edges, data.features, device=device)
 
     def settled(self, goal: Goal, private: Private) -> Private:
@@ -70,8 +72,6 @@ class There(Cohort):
     @cached_property
     def samples(self) -> Any:
         """All samples, (n, M), on the device."""
-        if not isinstance(self.rows, np.ndarray):
-            raise DataError(f"site {self.sites[0]}: sparse samples cannot be put on a device")
         return self.device.put(self.rows)
 
     def cross(self, W: Array) -> Any:

@@ -25,8 +25,9 @@ RUN = "20260101-000000-abcd"
 class Rig:
     """A federation whose data are given by name; what is on the disk outlives it."""
 
-    def __init__(self, folder, data):
+    def __init__(self, folder, data, device=None):
         self.folder, self.data, self.names = folder, data, tuple(data)
+        self.device = device
         self.said, self.rows = [], []
         (folder / "run").mkdir(parents=True, exist_ok=True)
         self.sites = [self.site(name) for name in data]
@@ -41,7 +42,7 @@ class Rig:
         """Return a site that knows nothing but its folder."""
         (self.folder / name).mkdir(exist_ok=True)
         kit = Kit(self.folder / name, "site", name, "test", "localhost", 1)
-        return Site(kit, Data(self.data[name]))
+        return Site(kit, Data(self.data[name]), self.device)
 
     def _work(self, place):
         while not self._stop.is_set():

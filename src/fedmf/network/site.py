@@ -32,7 +32,7 @@ from fedmf.algorithms.base import Given
 from fedmf.arrays import Array, Rows
 from fedmf.clustering.columns import labels
 from fedmf.declared import check_declared, payload_of
-from fedmf.devices import Device, brought_here
+from fedmf.devices import Device, There, brought_here
 from fedmf.errors import FedMFError, RefusedError
 from fedmf.files import write_bytes, write_text
 from fedmf.fingerprints import fingerprints
@@ -72,6 +72,8 @@ class Site:
 
     def __init__(self, kit: Kit, data: Data, device: Device | None = None) -> None:
         self.kit, self.data, self.device = kit, data, device
+        if device is not None:
+            There.copy_of(Cohort.of(data.rows), device)  # refuses what cannot be there
         log.info("%d samples with %d features", *data.rows.shape)
         self.policy = Policy.read(kit.folder / "policy.toml")
         self.egress = Egress(kit.folder / NAME)
