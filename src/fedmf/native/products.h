@@ -5,15 +5,16 @@
 
 #define CHUNK 1024 /* features whose part of W stays in the cache */
 #define ROWS 64    /* samples of X' D at a time, whose D does */
+#define AHEAD 256  /* bytes: what is fetched of so many rows at once, no processor does by itself */
 
 /* out (R rows of K) += X (R rows) W, over `count` features. */
 INLINE void OWN(across_)(const REAL *X, long stride, const REAL *W, REAL *out, long count, long K,
                          const int R, const int V)
 {
-    OWN(vec_) sum[16], w[MOST];
+    OWN(vec_) sum[24], w[MOST];
     REAL row[MOST * LANES];
     long j = 0, safe = (count * K - V * LANES) / K;
-#pragma GCC unroll 16
+#pragma GCC unroll 24
     for (int i = 0; i < R * V; i++)
         sum[i] = (OWN(vec_)){};
     for (; j < safe; j++) {
@@ -53,12 +54,14 @@ INLINE void OWN(down_)(const REAL *X, long stride, const OWN(vec_) *D, REAL *out
 #pragma GCC unroll 8
         for (int v = 0; v < V; v++)
             memcpy(sum + r * V + v, out + r * K + v * LANES, BYTES);
-    for (long i = 0; i < n; i++)
+    for (long i = 0; i < n; i++) {
+        __builtin_prefetch((const char *)(X + i * stride) + AHEAD);
 #pragma GCC unroll 8
         for (int r = 0; r < R; r++)
 #pragma GCC unroll 8
             for (int v = 0; v < V; v++)
                 sum[r * V + v] += X[i * stride + r] * D[i * V + v];
+    }
     /* In this order: what a row writes past its end, the next one overwrites or D's zeros kept. */
 #pragma GCC unroll 8
     for (int r = 0; r < R; r++)
@@ -71,7 +74,7 @@ INLINE void OWN(down_)(const REAL *X, long stride, const OWN(vec_) *D, REAL *out
 
 #define CASE(V)                                                                                    \
     case V: {                                                                                      \
-        enum { R = FIT(REGISTERS / 2, V) < 4 ? FIT(REGISTERS / 2, V) : 4 };                        \
+        enum { R = FIT(REGISTERS * 3 / 4, V) };                                                    \
         for (long j = 0; j < M; j += CHUNK) {                                                      \
             long count = M - j < CHUNK ? M - j : CHUNK, i = 0;                                     \
             for (; i + R <= n; i += R)                                                             \
@@ -125,6 +128,7 @@ TARGET static int OWN(moment_)(const REAL *X, long stride, const REAL *D, REAL *
 /* The same two products with CSR samples: the entries of row i are x[place[i]] ... in the columns
    col[place[i]] .... `out` and the rows of D and W are as before. The rows that are needed a few
    entries later are fetched meanwhile: their order is anybody's. */
+#undef AHEAD
 #define AHEAD 6
 #define FETCH(A, V)                                                                                \
     if (e + AHEAD < place[n])                                                                      \
