@@ -16,6 +16,7 @@ from scipy import sparse
 from fedmf.arrays import Array, Rows
 
 LARGE = 4 * 2**20  # bytes of a block at the most: two products with it find it in the cache
+HUGE = 32 * 2**20  # the same where there is so much that the second product finds nothing there
 SMALL = 2 * 2**20  # bytes below which a block is worth putting together with its neighbours
 DENSE_ROWS = 64  # rows below which adding its (M, K) term costs more than a dense product
 SPARSE_ROWS = 8  # the same for a sparse one, in entries for each of the M features
@@ -31,7 +32,8 @@ def cut(rows: Rows) -> Iterator[Rows]:
     if not isinstance(rows, np.ndarray):
         yield rows
         return
-    count = min(rows.shape[0], max(1, -(-nbytes(rows) // max(LARGE, _least(rows)))))
+    most = HUGE if nbytes(rows) > 16 * HUGE else LARGE
+    count = min(rows.shape[0], max(1, -(-nbytes(rows) // max(most, _least(rows)))))
     borders = np.linspace(0, rows.shape[0], count + 1).astype(int)
     for first, last in pairwise(borders):
         yield rows[first:last]

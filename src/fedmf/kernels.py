@@ -19,7 +19,7 @@ from fedmf import native
 from fedmf.arrays import Array, beside, double, here, space
 from fedmf.parallel import each
 
-COLUMNS_PER_BLOCK = 512
+COLUMNS_PER_BLOCK = 512  # at the least; where there are very many, eight times as many
 COLUMNS_PER_SUM = 4096
 
 
@@ -39,14 +39,16 @@ def projected_steps(
     T = T.astype(dtype)
     lower, upper = dtype.type(interval[0]), dtype.type(interval[1])
 
+    count = min(max(rows.shape[0] // 64, COLUMNS_PER_BLOCK), 8 * COLUMNS_PER_BLOCK)
+
     def work(first: int) -> None:
-        part = slice(first, first + COLUMNS_PER_BLOCK)
+        part = slice(first, first + count)
         rows[part] = Z.T[part]
         drift = np.divide(B.T[part], dtype.type(divisor), dtype=dtype, order="C")
         if not native.steps(rows[part], drift, T, steps, lower, upper):
             _clipped_steps(rows[part], T, drift, steps, lower, upper)
 
-    each(work, range(0, rows.shape[0], COLUMNS_PER_BLOCK))
+    each(work, range(0, rows.shape[0], count))
     return rows.T
 
 

@@ -19,7 +19,7 @@ from fedmf.arrays import Array, IntArray, Rows
 from fedmf.blocks import cut, pack, squared_norm, stack
 from fedmf.parallel import each
 
-BLOCKS_PER_GROUP = 8  # whose terms of X H' are added by one thread
+BLOCKS_PER_GROUP = 2  # whose terms of X H' are added by one thread
 
 
 @dataclass(frozen=True)
