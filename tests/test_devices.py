@@ -14,6 +14,7 @@ import fedmf
 from fedmf import devices
 from fedmf.constraints import Constraint
 from fedmf.losses import Loss
+from fedmf.sites import Cohort
 
 PROBLEM = fedmf.Problem(rank=cases.RANK)
 
@@ -97,6 +98,18 @@ def test_what_a_device_does_not_take_is_refused(change, words, device):
     problem = fedmf.Problem(cases.RANK, **{k: v for k, v in change.items() if k != "sites"})
     with pytest.raises(fedmf.FedMFError) as caught:
         fedmf.fit(sites, problem, fedmf.FedMAvg(), device=device)
+    assert str(caught.value) == words
+
+
+def test_samples_that_do_not_fit_are_named():
+    class Full(devices.Device):
+        def put(self, A):
+            raise RuntimeError("CUDA out of memory. Tried to allocate 3 GiB.\nAnd so on.")
+
+    data = Cohort.of(np.ones((3, 2)), site=4)
+    with pytest.raises(fedmf.FedMFError) as caught:
+        _ = devices.There.copy_of(data, Full(np, None)).samples
+    words = "site 4: its samples cannot be put on the device: CUDA out of memory"
     assert str(caught.value) == words
 
 

@@ -66,13 +66,19 @@ class There(Cohort):
         return type(private)(*(self._settled(kind, value) for kind, value in pairs))
 
     def _settled(self, kind: str, value: Any) -> Any:
-        here = kind == "columns" and isinstance(value, np.ndarray)
-        return self.device.put(value.T).T if here else value  # in memory, sample after sample
+        if kind == "columns" and isinstance(value, np.ndarray):
+            return self.device.put(value.T).T  # in memory, sample after sample
+        return value
 
     @cached_property
     def samples(self) -> Any:
         """All samples, (n, M), on the device."""
-        return self.device.put(self.rows)
+        try:
+            return self.device.put(self.rows)
+        except (RuntimeError, MemoryError) as error:  # torch's, where they do not fit
+            raise DataError(
+                f"site {self.sites[0]}: its samples cannot be put on the device: {_why(error)}"
+            ) from None
 
     def cross(self, W: Array) -> Any:
         """Return W'X, (K, n), on the device."""
@@ -96,6 +102,10 @@ def find(name: str) -> Device:
     try:
         torch.zeros(1, dtype=torch.float64, device=name)
     except (RuntimeError, TypeError, AssertionError) as error:
-        why = str(error).split(". ")[0].splitlines()[0]
-        raise ParameterError(f"device {name!r} is not to be had: {why}") from None
+        raise ParameterError(f"device {name!r} is not to be had: {_why(error)}") from None
     return Device(torch, name)
+
+
+def _why(error: Exception) -> str:
+    """Return the first sentence of what torch says, which may go on for pages."""
+    return str(error).split(". ")[0].splitlines()[0]
