@@ -1,4 +1,6 @@
-"""The few array types that every layer speaks of, and what is done with small matrices."""
+"""The few array types that every layer speaks of, what is done with small matrices, and the ways
+between numpy's arrays and those of a device.
+"""
 
 from __future__ import annotations
 

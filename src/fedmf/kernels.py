@@ -1,11 +1,12 @@
-"""The hot loops: projected and unprojected gradient steps on a quadratic.
+"""The hot loops: projected and unprojected gradient steps on a quadratic, sums over many columns.
 
 Both blocks of the squared loss are the same problem seen from two sides: for Z of shape (K, n),
 
     q(Z) = (1/2) <Z, A Z> - <B, Z>,        gradient A Z - B,        A symmetric, K x K.
 
 Z = H with A from W'W and B from W'X, or Z = W' with A from H H' and B from (X H')'. The columns
-of Z are independent of each other, so they are worked through in blocks that stay in the cache.
+of Z are independent of each other, so they are worked through in blocks that stay in the cache; on
+a device (see `fedmf.devices`), where blocks would be slow, all at once.
 """
 
 from __future__ import annotations
@@ -30,15 +31,13 @@ def projected_steps(
 
     Each step is written Z <- clip(T Z + D), T = I - A / divisor, D = B / divisor.
     """
-    T = np.eye(A.shape[0]) - A.astype(np.float64) / divisor
+    T = beside(np.eye(A.shape[0]) - A.astype(np.float64) / divisor, Z)
     if not isinstance(Z, np.ndarray):
-        return _elsewhere(Z.T, beside(T, Z), B.T / divisor, steps, interval).T
+        return _steps_at_once(Z.T, T, B.T / divisor, steps, interval).T
     # Rows are columns of Z: contiguous where Z is stored the way sites store it.
     rows = np.empty((Z.shape[1], Z.shape[0]), Z.dtype)
     dtype = rows.dtype
-    T = T.astype(dtype)
     lower, upper = dtype.type(interval[0]), dtype.type(interval[1])
-
     count = min(max(rows.shape[0] // 64, COLUMNS_PER_BLOCK), 8 * COLUMNS_PER_BLOCK)
 
     def work(first: int) -> None:
@@ -52,8 +51,10 @@ def projected_steps(
     return rows.T
 
 
-def _elsewhere(rows: Any, T: Any, drift: Any, steps: int, interval: tuple[float, float]) -> Any:
-    """Take the steps on all rows at once, wherever they are."""
+def _steps_at_once(
+    rows: Any, T: Any, drift: Any, steps: int, interval: tuple[float, float]
+) -> Any:
+    """Take the steps on all rows, wherever they are."""
     clipped = space(rows).clip
     for _ in range(steps):
         rows = clipped(rows @ T + drift, *interval)
