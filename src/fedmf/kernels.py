@@ -51,9 +51,7 @@ def projected_steps(
     return rows.T
 
 
-def _steps_at_once(
-    rows: Any, T: Any, drift: Any, steps: int, interval: tuple[float, float]
-) -> Any:
+def _steps_at_once(rows: Any, T: Any, drift: Any, steps: int, interval: tuple[float, float]) -> Any:
     """Take the steps on all rows, wherever they are."""
     clipped = space(rows).clip
     for _ in range(steps):
