@@ -14,7 +14,6 @@ import fedmf
 from fedmf import devices
 from fedmf.constraints import Constraint
 from fedmf.losses import Loss
-from fedmf.sites import Cohort
 
 PROBLEM = fedmf.Problem(rank=cases.RANK)
 
@@ -41,7 +40,7 @@ def test_samples_and_columns_are_there_and_the_result_is_here(algorithm, device,
     assert {type(own) for own in (run.W, *run.private, *run.H)} == {np.ndarray}
 
 
-@pytest.mark.parametrize("name", ["fedmgs m=2", "fedmavg pcp lagged"])
+@pytest.mark.parametrize("name", ["fedmgs m=2", "fedmavg pcp lagged", "fedpalm all"])
 def test_a_run_goes_on_as_if_it_had_never_stopped(name, device, tmp_path):
     sites, init = cases.federation()
     algorithm = cases.RUNS[name]
@@ -60,6 +59,22 @@ def test_clusters_from_a_start_across_the_sites(device):
     model = fedmf.FederatedClustering(3, random_state=0, max_iter=60)
     there = clone(model).set_params(device=device).fit(X, sites=kinds // 2)
     np.testing.assert_array_equal(there.labels_, model.fit(X, sites=kinds // 2).labels_)
+
+
+@pytest.mark.parametrize("kind", ["backwards", "every other", "by columns", "packed"])
+def test_samples_in_any_order_of_memory(kind, device):
+    sites, init = cases.federation()
+    packed = np.zeros(sites[0].shape, dtype=[("before", "i1"), ("value", "f8")])
+    packed["value"] = sites[0]
+    turned = {
+        "backwards": sites[0][::-1].copy()[::-1],
+        "every other": np.repeat(sites[0], 2, axis=1)[:, ::2],
+        "by columns": np.asfortranarray(sites[0]),
+        "packed": packed["value"],
+    }
+    how = {"rounds": 2, "tol": 0, "init": init, "device": device}
+    one = fedmf.fit(sites, PROBLEM, fedmf.FedMGS(), **how)
+    cases.same(one, fedmf.fit([turned[kind], *sites[1:]], PROBLEM, fedmf.FedMGS(), **how))
 
 
 def test_samples_from_a_file_that_may_only_be_read(device, tmp_path):
@@ -101,16 +116,15 @@ def test_what_a_device_does_not_take_is_refused(change, words, device):
     assert str(caught.value) == words
 
 
-def test_samples_that_do_not_fit_are_named():
+def test_what_does_not_fit_is_named(monkeypatch):
     class Full(devices.Device):
         def put(self, A):
             raise RuntimeError("CUDA out of memory. Tried to allocate 3 GiB.\nAnd so on.")
 
-    data = Cohort.of(np.ones((3, 2)), site=4)
+    monkeypatch.setattr("fedmf.fitting.find_device", lambda name: Full(np, name))
     with pytest.raises(fedmf.FedMFError) as caught:
-        _ = devices.There.copy_of(data, Full(np, None)).samples
-    words = "site 4: its samples cannot be put on the device: CUDA out of memory"
-    assert str(caught.value) == words
+        fedmf.fit([np.ones((3, 2))], fedmf.Problem(1), fedmf.FedMGS(), device="full")
+    assert str(caught.value) == "site 0: the device refuses: CUDA out of memory"
 
 
 def test_without_torch_the_message_says_what_to_install(monkeypatch):

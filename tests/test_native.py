@@ -142,6 +142,21 @@ def test_steps_on_the_members_alone_are_all_steps_to_the_bit(K, kind):
     assert not later.all()
 
 
+@pytest.mark.usefixtures("of_any_width")
+def test_what_overflows_among_the_members_is_seen():
+    """Infinity times the zeros that the members leave out would be no number."""
+    T, D = np.zeros((20, 20)), np.full((1, 20), -1.0)
+    T[:2, :2] = [[-0.5, -1e-3], [2.5, 1]]
+    D[0, :2] = 1e300, 2e307
+    for steps in (24, 29):
+        at_once, one_by_one = np.zeros((2, 1, 20))
+        native.steps(at_once, D, T, steps, 0, np.inf)
+        for _ in range(steps):
+            native.steps(one_by_one, D, T, 1, 0, np.inf)
+        np.testing.assert_array_equal(at_once, one_by_one)
+        assert np.isnan(at_once).any()
+
+
 def test_a_number_that_is_none_is_kept_to_be_seen():
     rows = np.array([[np.nan, 1.0], [1.0, 1.0]])
     native.steps(rows, np.zeros((2, 2)), np.eye(2) / 2, 3, *np.array([0.0, 1.0]))

@@ -8,6 +8,8 @@ the device once and whose H stays there from round to round.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -17,6 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from fedmf.arrays import Array, beside, here
+from fedmf.blocks import stack
 from fedmf.errors import DataError, ParameterError
 from fedmf.kernels import outer
 from fedmf.private import kinds
@@ -35,7 +38,7 @@ class Device:
 
     def put(self, A: Array) -> Any:
         """Copy numpy's array there."""
-        return self.space.asarray(A, device=self.name, copy=True)
+        return self.space.asarray(np.ascontiguousarray(A), device=self.name, copy=True)
 
 
 def brought_here(private: Any) -> Any:
@@ -62,23 +65,24 @@ class There(Cohort):
             raise ParameterError(f"a device needs the squared loss, got {goal.loss.name!r}")
         if goal.h_set.interval is None:
             raise ParameterError("a device needs h_bounds that are an interval")
-        pairs = zip(kinds(type(private)), private, strict=True)
-        return type(private)(*(self._settled(kind, value) for kind, value in pairs))
+        moved: dict[int, Any] = {}  # an array that is in two fields is copied once
+        for kind, value in zip(kinds(type(private)), private, strict=True):
+            if kind == "columns" and isinstance(value, np.ndarray) and id(value) not in moved:
+                moved[id(value)] = self.device.put(value.T).T  # in memory, sample after sample
+        return type(private)(*(moved.get(id(value), value) for value in private))
 
-    def _settled(self, kind: str, value: Any) -> Any:
-        if kind == "columns" and isinstance(value, np.ndarray):
-            return self.device.put(value.T).T  # in memory, sample after sample
-        return value
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Say of which site it is what a device refuses: mostly, there is no room."""
+        try:
+            yield
+        except RuntimeError as error:  # torch's
+            raise DataError(f"site {self.sites[0]}: the device refuses: {_why(error)}") from None
 
     @cached_property
     def samples(self) -> Any:
         """All samples, (n, M), on the device."""
-        try:
-            return self.device.put(self.rows)
-        except (RuntimeError, MemoryError) as error:  # torch's, where they do not fit
-            raise DataError(
-                f"site {self.sites[0]}: its samples cannot be put on the device: {_why(error)}"
-            ) from None
+        return self.device.put(stack(self.blocks))
 
     def cross(self, W: Array) -> Any:
         """Return W'X, (K, n), on the device."""
@@ -100,7 +104,7 @@ def find(name: str) -> Device:
     except ImportError:
         raise ParameterError('a device needs torch: pip install "fedmf[torch]"') from None
     try:
-        torch.zeros(1, dtype=torch.float64, device=name)
+        here(torch.zeros(1, dtype=torch.float64, device=name))
     except (RuntimeError, TypeError, AssertionError) as error:
         raise ParameterError(f"device {name!r} is not to be had: {_why(error)}") from None
     return Device(torch, name)

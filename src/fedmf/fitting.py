@@ -115,12 +115,13 @@ def fit(
         settings = {"seed": seed, "init": init, "max_seconds": max_seconds, "tol": tol}
         return runtime.fit(problem, algorithm, penalty=penalty, tracker=tracker, rounds=rounds,
                            **settings)  # fmt: skip
+    there = _device(device)
     data = as_sites(sites)
     algorithm.check_sites(len(data.rows))
     start = find(init) if isinstance(init, str) else init if isinstance(init, Start) else None
     W, H = _start(None if start else init, data, problem.rank)
     with threads_of(check_threads(threads)):
-        local = LocalRuntime(data.rows, data.features, device=_device(device))
+        local = LocalRuntime(data.rows, data.features, device=there)
         known, federation = set_up(local)
         if H is not None:
             local.place([Given(own) for own in H])
@@ -189,11 +190,12 @@ def resume(
             f"the run has {run.position.round} rounds already: rounds must be at least that, "
             f"got {limits['rounds']}"
         )
+    there = _device(device)
     data = as_sites(sites)
     if data.dtype != run.W.dtype:
         raise ParameterError(f"the run is in {run.W.dtype}, the sites are in {data.dtype}")
     with threads_of(check_threads(threads)):
-        runtime = LocalRuntime(data.rows, data.features, device=_device(device))
+        runtime = LocalRuntime(data.rows, data.features, device=there)
         _, federation = set_up(runtime)
         _same_sites(run, federation)
         _same_data(run, _fingerprints(runtime))

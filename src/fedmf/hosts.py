@@ -59,14 +59,16 @@ class Host:
         self, task: Task, goal: Any, request: Request, places: IntArray
     ) -> tuple[Any, Message]:
         data, private = self.data.select(places), take(self.private, self.data, places)
-        if self._there is not None and task.portable:
-            data, private = self._there, self._there.settled(goal, private)  # all of its one site
-        elif self._there is not None:
-            private = brought_here(private)
         first = int(np.searchsorted(request.sites, data.sites[0]))
         weight = request.weight[first : first + len(places)]
         with np.errstate(over="ignore", invalid="ignore"):  # seen below, with a name to it
-            return task.run(goal, private, request.payload, data, weight)
+            if self._there is None:
+                return task.run(goal, private, request.payload, data, weight)
+            if not task.portable:
+                return task.run(goal, brought_here(private), request.payload, data, weight)
+            with self._there.named():  # all of its one site
+                private = self._there.settled(goal, private)
+                return task.run(goal, private, request.payload, self._there, weight)
 
     def _culprit(self, task: Task, goal: Any, request: Request, places: IntArray) -> int:
         """Return the first site whose own answer is not finite; tasks are pure: ask again."""

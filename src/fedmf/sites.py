@@ -16,10 +16,10 @@ import numpy as np
 
 from fedmf import native
 from fedmf.arrays import Array, IntArray, Rows
-from fedmf.blocks import cut, pack, squared_norm, stack
+from fedmf.blocks import cut, nbytes, pack, squared_norm, stack
 from fedmf.parallel import each
 
-BLOCKS_PER_GROUP = 2  # whose terms of X H' are added by one thread
+GROUP_BYTES, GROUP_ROWS = 64 * 2**20, 512  # whose terms of X H' are added by one thread
 
 
 @dataclass(frozen=True)
@@ -97,13 +97,15 @@ class Cohort:
 
         def group(first: int) -> Array:
             total = native.sums(self.shape[1], H.shape[0], dtype)
-            for place in range(first, min(first + BLOCKS_PER_GROUP, len(self.blocks))):
+            for place in range(first, min(first + count, len(self.blocks))):
                 part = rows(place)
                 if not native.moment(self.blocks[place], part, total):
                     np.add(total, self.blocks[place].T @ part, out=total)
             return total
 
-        groups = each(group, range(0, len(self.blocks), BLOCKS_PER_GROUP))
+        block = self.blocks[0]
+        count = max(1, GROUP_BYTES // (nbytes(block) + 1), GROUP_ROWS // block.shape[0])
+        groups = each(group, range(0, len(self.blocks), count))
         return reduce(np.add, groups)
 
     def grams(self, H: Array) -> Array:

@@ -30,6 +30,18 @@ def test_the_run_is_the_same_to_rounding(algorithm, name, tmp_path):
     assert all(type(own) is np.ndarray for own in there_H)
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
+def test_what_is_there_is_not_sent_again(algorithm, tmp_path, monkeypatch):
+    """Once for each site: its samples, and at the start its H and the zeros beside it."""
+    sent = []
+    device = elsewhere.DEVICES["strict"]()
+    put = type(device).put
+    monkeypatch.setattr(type(device), "put", lambda self, A: sent.append(A.shape) or put(self, A))
+    with Rig(tmp_path, samples(), device).at_work() as rig:
+        rig.play(job(algorithm))
+    assert len(sent) == 3 * len(samples())
+
+
 def test_sparse_samples_are_refused_before_a_run(tmp_path):
     data = {name: sparse.csr_array(own) for name, own in samples().items()}
     with pytest.raises(fedmf.FedMFError, match=r"^site 0: sparse samples cannot"):

@@ -75,7 +75,7 @@ class FedPALM(Averaging):
             W, H = self._alternate_at(goal, site, private.W, H, order)
             new_H.append(H)
             total += own_weight * W
-        H = space(private.H).concat(new_H, axis=1)
+        H = space(private.H).concat([own.T for own in new_H], axis=0).T
         return private._replace(H=H), Model(total.astype(private.W.dtype))
 
     def _alternate_at(

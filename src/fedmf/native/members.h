@@ -81,7 +81,13 @@ INLINE unsigned OWN(members_)(const OWN(work_) *work, const long *at, const unsi
             break;
     }
     for (int r = 0; r < R; r++) {
-        if (!OWN(stays_)(work->D + at[r] * K, work->T, member[r], count[r],
+        int finite = 1; /* or zeros times infinity would be left out */
+        for (int i = 0; i < count[r]; i++) {
+            const REAL top = ((REAL *)(most + r * C))[i];
+            finite &= ((REAL *)(z + r * C))[i] + (top - top) <= top;
+        }
+        if (!finite ||
+            !OWN(stays_)(work->D + at[r] * K, work->T, member[r], count[r],
                          (REAL *)(least + r * C), (REAL *)(most + r * C), K, V))
             continue;
         done |= 1u << r;

@@ -2,8 +2,8 @@
 
    The rows are independent and short (K numbers), so a few of them at a time do all their steps in
    registers; only T (K x K) is read again, from the nearest cache. Every entry is summed as
-   d_k + z_0 T_0k + z_1 T_1k + ..., in this order, so that its bits depend neither on which rows are
-   done together nor on whether the terms of zeros are left out. */
+   d_k + z_0 T_0k + z_1 T_1k + ..., in this order, so that its bits (but for a zero's sign) depend
+   neither on which rows are done together nor on whether the terms of zeros are left out. */
 
 /* What is done to which rows; V vectors hold the K numbers of a row. */
 typedef struct {

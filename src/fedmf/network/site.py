@@ -80,6 +80,7 @@ class Site:
         self._complaint = ""
         self._states: tuple[str, States] | None = None
         self._hosts: dict[tuple[int, str], Host] = {}
+        self._here: Any = None  # the host's private state as it was stored
 
     def run(self, caller: Caller, stop: Event) -> None:
         """Ask for work and do it until told to stop."""
@@ -171,10 +172,12 @@ class Site:
         sites, weight = np.array([header["site"]]), np.array([header["weight"]])
         request = Request(header["task"], payload, sites, weight, one, header["round"])
         host = self._host(header)
-        host.private = private
+        if not _same(private, self._here):
+            host.private = private  # else it is there already, on a device perhaps
         (update,) = host.answer(method, goal, request)
         check_declared(update, task.sends, dimensions(goal))
-        return brought_here(host.private), update
+        self._here = brought_here(host.private)
+        return self._here, update
 
     def _host(self, header: dict[str, Any]) -> Host:
         """Return the host of the data, with the type that all sites share."""
@@ -182,7 +185,7 @@ class Site:
         if wanted not in self._hosts:
             rows = self.data.rows.astype(wanted[1], copy=False)
             cohort = Cohort.of(rows, wanted[0], self.data.features)
-            self._hosts = {wanted: Host(cohort, device=self.device)}
+            self._hosts, self._here = {wanted: Host(cohort, device=self.device)}, None
         return self._hosts[wanted]
 
     def states_of(self, run: str, job: Job) -> States:
@@ -243,6 +246,13 @@ class Site:
             writer.writerows([("sample", "cluster"), *zip(names, labels(H).tolist(), strict=True)])
             write_text(folder / "clusters.csv", lines.getvalue())
         log.info("H is in %s", folder)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two private states are the very same arrays: these are never changed in place."""
+    if one is None or type(one) is not type(other):
+        return False
+    return all(a is b for a, b in zip(one, other, strict=True))
 
 
 @lru_cache(maxsize=4)
