@@ -150,7 +150,8 @@ def test_what_overflows_among_the_members_is_seen():
     D[0, :2] = 1e300, 2e307
     for steps in (24, 29):
         at_once, one_by_one = np.zeros((2, 1, 20))
-        native.steps(at_once, D, T, steps, 0, np.inf)
+        if not native.steps(at_once, D, T, steps, 0, np.inf):
+            pytest.skip("this K is left to numpy here")
         for _ in range(steps):
             native.steps(one_by_one, D, T, 1, 0, np.inf)
         np.testing.assert_array_equal(at_once, one_by_one)
