@@ -38,7 +38,8 @@ class Device:
 
     def put(self, A: Array) -> Any:
         """Copy numpy's array there."""
-        return self.space.asarray(np.ascontiguousarray(A), device=self.name, copy=True)
+        forward = A if min(A.strides) > 0 else A.copy()  # a single row may be stored backwards
+        return self.space.asarray(np.ascontiguousarray(forward), device=self.name, copy=True)
 
 
 def brought_here(private: Any) -> Any:
