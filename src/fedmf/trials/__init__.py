@@ -22,7 +22,8 @@ a file are put into the cache by `Cache.put` under the name "given:DIGEST".
 
 from __future__ import annotations
 
-from fedmf.trials.crew import Outcome, Progress, run_all
+from fedmf.trials.agenda import Outcome, Progress
+from fedmf.trials.crew import run_all
 from fedmf.trials.federation import Cache, Spread
 from fedmf.trials.plan import Plan, expand, read_plan
 from fedmf.trials.result import Result

@@ -16,7 +16,8 @@ from signal import SIGTERM, default_int_handler, signal
 import click
 
 from fedmf.errors import FedMFError
-from fedmf.trials.crew import Outcome, run_all
+from fedmf.trials.agenda import Outcome
+from fedmf.trials.crew import run_all
 from fedmf.trials.plan import read_plan
 from fedmf.trials.printer import Printer
 from fedmf.trials.store import Store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO
 
-from fedmf.trials.crew import Progress
+from fedmf.trials.agenda import Progress
 
 EVERY = 20.0  # seconds between two lines where nothing happens
 
