@@ -8,7 +8,7 @@ import pytest
 
 import fedmf
 from fedmf.report import Figure, Lines, Series, draw, palette, write_figure
-from fedmf.report.figure import Look
+from fedmf.report.looks import Look
 from report import samples
 
 ONE = np.arange(3.0)

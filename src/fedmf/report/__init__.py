@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fedmf.report.figure import Bar, Bars, Figure, Heat, Lines, Look, Reference, Scatter, Series
+from fedmf.report.figure import Bar, Bars, Figure, Heat, Lines, Reference, Scatter, Series
+from fedmf.report.looks import Look
 from fedmf.report.page import Beside, Details, Html, Page, Section, Text
 from fedmf.report.record import Record, read
 from fedmf.report.table import Cell, Table, results

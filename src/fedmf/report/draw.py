@@ -28,13 +28,13 @@ from fedmf.report.figure import (
     Figure,
     Heat,
     Lines,
-    Look,
     Panel,
     Scatter,
     Series,
     legend,
 )
 from fedmf.report.labels import apart, middle
+from fedmf.report.looks import Look
 from fedmf.report.words import power, tick
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import numpy as np
 
 from fedmf.arrays import Array, IntArray
 from fedmf.errors import ParameterError
-from fedmf.report.palette import DASHES, MARKS, METHODS, SHADES, SOLID, Dash, variable
+from fedmf.report.looks import Look, of_level, of_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,15 +26,6 @@ if TYPE_CHECKING:
 MARKED = 4  # lines of a panel, above which they have marks too
 
 Range: TypeAlias = tuple[float | None, float | None]
-
-
-class Look(NamedTuple):
-    """How a line is drawn."""
-
-    colour: str  # its variable
-    dash: Dash
-    mark: str = ""
-    fill: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,10 +236,10 @@ class Figure:
         looks = {}
         for name, one in named.items():
             place, seen[one.method] = seen[one.method], seen[one.method] + 1
-            look = one.look or _look(one.method, place, alike[one.method])
+            look = one.look or of_line(one.method, place, alike[one.method])
             looks[name] = look._replace(fill=one.fill)
         levels = {one.name: one for panel in lines for one in panel.references}
-        others = {name: _level(one.method) for name, one in levels.items() if name not in looks}
+        others = {name: of_level(one.method) for name, one in levels.items() if name not in looks}
         return {**looks, **others}
 
     def shared_legend(self) -> bool:
@@ -281,21 +272,6 @@ def legend(panel: Panel) -> list[str]:
     names = [one.name for one in panel.series if not one.faint]
     names += [one.name for one in panel.references]
     return list(dict.fromkeys(filter(None, names)))
-
-
-def _look(method: str, place: int, alike: int) -> Look:
-    """Return the look of one of several lines of a method: shades where there are over two."""
-    if alike == 1:
-        own = METHODS[method].dash if method in METHODS else SOLID
-        mark = [*METHODS, method].index(method)
-        return Look(variable(method), own, MARKS[mark % len(MARKS)])
-    shade = None if alike == 2 else round(place * (len(SHADES) - 1) / (alike - 1))
-    return Look(variable(method, shade), DASHES[place % len(DASHES)], MARKS[place % len(MARKS)])
-
-
-def _level(method: str) -> Look:
-    own = METHODS[method].dash if method in METHODS else SOLID
-    return Look(variable(method) if method else "faint", own or DASHES[1])
 
 
 def _joined(parts: Sequence[Any]) -> Array:

@@ -23,7 +23,8 @@ from urllib.parse import quote
 
 from fedmf.files import write_text
 from fedmf.report import palette
-from fedmf.report.figure import MARKED, Figure, Look, legend
+from fedmf.report.figure import Figure, legend
+from fedmf.report.keys import keys, swatch
 from fedmf.report.table import Cell, Table
 
 FRAME = """<!DOCTYPE html>
@@ -44,15 +45,6 @@ FRAME = """<!DOCTYPE html>
 </body>
 </html>
 """
-MARKS = {  # as matplotlib draws them, around (15, 5)
-    "o": "M11.8 5a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0-6.4 0z",
-    "s": "M12 2h6v6h-6z",
-    "^": "M15 1.5l3.5 6.5h-7z",
-    "D": "M15 1l4 4l-4 4l-4-4z",
-    "v": "M15 8.5l3.5-6.5h-7z",
-    "P": "M14 1.5h2v2.5h2.5v2h-2.5v2.5h-2v-2.5h-2.5v-2h2.5z",
-    "X": "M12.5 1.5l2.5 2l2.5-2l1.5 1.5l-2.5 2l2.5 2l-1.5 1.5l-2.5-2l-2.5 2l-1.5-1.5l2.5-2l-2.5-2z",
-}
 SIGNS = {"good": "✓", "bad": "✗", "open": "?"}
 
 
@@ -174,7 +166,7 @@ class _Writer:
             prefix = f"f{self._count}-{place}"
             said = " ".join(filter(None, (figure.title, panel.title)))
             above = f"<p class='title'>{escape(panel.title)}</p>" if panel.title else ""
-            below = "" if shared else _legend(legend(panel), looks)
+            below = "" if shared else keys(legend(panel), looks)
             panels.append(
                 f"<div class='panel {type(panel).__name__.lower()}'>{above}"
                 f"{inline(panel, looks, prefix, said)}{below}</div>"
@@ -187,7 +179,7 @@ class _Writer:
         grid = f"panels{counted}"
         return (
             f"<figure id='{escape(key)}'><figcaption><strong>{escape(figure.title)}</strong> "
-            f"{escape(figure.caption)}</figcaption>{_legend(names, looks) if shared else ''}"
+            f"{escape(figure.caption)}</figcaption>{keys(names, looks) if shared else ''}"
             f"<div class='{grid}'>{''.join(panels)}</div>{_links(links, key)}</figure>"
         )
 
@@ -227,7 +219,7 @@ def _cell(cell: Cell, kind: str) -> str:
     value = "" if cell.value is None else f" data-value='{escape(str(cell.value))}'"
     text = f"<b>{escape(cell.text)}</b>" if cell.best else escape(cell.text)
     if cell.method:
-        text = f"{_swatch(palette.variable(cell.method))}{text}"
+        text = f"{swatch(palette.variable(cell.method))}{text}"
     if cell.tone:
         sign = f"<span aria-hidden='true'>{SIGNS[cell.tone]}</span> "
         text = f"<span class='verdict {cell.tone}'>{sign}{text}</span>"
@@ -236,32 +228,6 @@ def _cell(cell: Cell, kind: str) -> str:
 
 def _class(kind: str) -> str:
     return f" class='{kind}'" if kind else ""
-
-
-def _swatch(variable: str) -> str:
-    return (
-        "<svg class='swatch' viewBox='0 0 10 10' aria-hidden='true'>"
-        f"<rect width='10' height='10' rx='2' fill='var(--{variable})'/></svg>"
-    )
-
-
-def _legend(names: Sequence[str], looks: dict[str, Look]) -> str:
-    """Return a legend with a piece of each line."""
-    marked = len(names) > MARKED
-    entries = (f"<li>{_piece(looks[name], marked)}{escape(name)}</li>" for name in names)
-    return f"<ul class='legend'>{''.join(entries)}</ul>" if names else ""
-
-
-def _piece(look: Look, marked: bool) -> str:
-    """Return a piece of a line, perhaps with its mark."""
-    ink = f"var(--{look.colour})"
-    dash = f" stroke-dasharray='{' '.join(f'{1.7 * one:g}' for one in look.dash)}'"
-    mark = f"<path d='{MARKS[look.mark]}' fill='{ink}'/>" if marked and look.mark else ""
-    return (
-        f"<svg class='key' viewBox='0 0 30 10' aria-hidden='true'><path d='M1 5h28' fill='none' "
-        f"stroke='{ink}' stroke-width='{9 if look.fill else 2.4}'{dash if look.dash else ''}/>"
-        f"{mark}</svg>"
-    )
 
 
 def _links(links: Sequence[tuple[str, str]], key: str) -> str:

@@ -12,7 +12,8 @@ from html import escape
 from io import StringIO
 
 from fedmf.report.draw import UNDATED, drawing
-from fedmf.report.figure import Look, Panel
+from fedmf.report.figure import Panel
+from fedmf.report.looks import Look
 from fedmf.report.palette import variables
 
 DROPPED = (
