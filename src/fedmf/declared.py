@@ -63,6 +63,11 @@ def _layout(hint: Any) -> Layout:
     return found[0] if found else ONE
 
 
+def dimensions(goal: Any) -> dict[str, int]:
+    """Return M and K, where they are known."""
+    return {} if goal is None else {"M": goal.known.features, "K": goal.rank}
+
+
 def check_declared(update: tuple[Any, ...], kind: Any, known: dict[str, int]) -> None:
     """Refuse an update that is not what a task declares; `known` holds M and K where they are."""
     if kind is None or type(update) is not kind:

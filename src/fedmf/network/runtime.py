@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fedmf import wire
-from fedmf.declared import Tall, check_declared
+from fedmf.declared import Tall, check_declared, dimensions
 from fedmf.errors import FileFormatError, NonFiniteError, RefusedError
 from fedmf.ledger import SETUP
 from fedmf.messages import Answer, Message, Method, Nothing, Request, Task, add_up
@@ -295,8 +295,3 @@ class _Asking:
 def _note(book: dict[int, list[int]], number: int, sites: list[int]) -> None:
     """Write down sites for a round."""
     book[number] = sorted({*book.get(number, []), *sites})
-
-
-def dimensions(goal: Any) -> dict[str, int]:
-    """Return M and K, where they are known."""
-    return {} if goal is None else {"M": goal.known.features, "K": goal.rank}

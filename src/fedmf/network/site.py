@@ -31,7 +31,7 @@ from fedmf import wire
 from fedmf.algorithms.base import Given
 from fedmf.arrays import Array, Rows
 from fedmf.clustering.columns import labels
-from fedmf.declared import check_declared, payload_of
+from fedmf.declared import check_declared, dimensions, payload_of
 from fedmf.devices import Device, There, brought_here
 from fedmf.errors import FedMFError, RefusedError
 from fedmf.files import write_bytes, write_text
@@ -45,7 +45,7 @@ from fedmf.network.jobs import Job
 from fedmf.network.kits import Kit
 from fedmf.network.link import Caller, UnreachableError
 from fedmf.network.policy import Policy
-from fedmf.network.runtime import Factor, dimensions
+from fedmf.network.runtime import Factor
 from fedmf.network.states import States, Stored
 from fedmf.network.told import what_to_say
 from fedmf.parallel import threads
