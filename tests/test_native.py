@@ -38,6 +38,18 @@ def of_any_width(built, monkeypatch):
     monkeypatch.setattr(native, "kernels", lambda: built)
 
 
+def drawn(random, K, kind, zeros):
+    """Return rows Z, many of them zeros, and D."""
+    Z, D = (random.normal(size=(13, K)).astype(kind) for _ in range(2))
+    Z[random.random(Z.shape) < zeros] = 0
+    return Z, D
+
+
+def take_steps(rows, *how):
+    if not native.steps(rows, *how):
+        pytest.skip("this K is left to numpy here")
+
+
 def close(got, wanted, terms, size):
     """Compare sums of so many terms, whose sizes add up to `size`: Higham's bound, both sides."""
     u = np.finfo(got.dtype).eps / 2
@@ -84,12 +96,10 @@ def test_a_row_has_the_same_bits_whatever_rows_are_beside_it(zeros, K, kind):
     root = random.normal(size=(K + 3, K))
     A = root.T @ root
     T = (np.eye(K) - A / np.linalg.eigvalsh(A)[-1]).astype(kind)
-    Z, D = (random.normal(size=(13, K)).astype(kind) for _ in range(2))
-    Z[random.random(Z.shape) < zeros] = 0
+    Z, D = drawn(random, K, kind, zeros)
     bounds = kind(0), kind(0.5)
     whole, alone = Z.copy(), Z.copy()
-    if not native.steps(whole, D, T, 37, *bounds):
-        pytest.skip("this K is left to numpy here")
+    take_steps(whole, D, T, 37, *bounds)
     for row, d in zip(alone, D, strict=True):
         assert native.steps(row[None], d[None], T, 37, *bounds)
     np.testing.assert_array_equal(whole, alone)
@@ -103,12 +113,10 @@ def test_rows_that_have_come_to_rest_are_left_alone_to_the_bit(zeros, K, kind):
     """Many steps in one call stop early, one at a time they cannot. T shrinks what is left."""
     random = np.random.default_rng(K)
     T = (np.eye(K) / 2 - random.random((K, K)) / (4 * K)).astype(kind)
-    Z, D = (random.normal(size=(13, K)).astype(kind) for _ in range(2))
-    Z[random.random(Z.shape) < zeros] = 0
+    Z, D = drawn(random, K, kind, zeros)
     bounds = kind(0), kind(0.5)
     at_once, one_by_one = Z.copy(), Z.copy()
-    if not native.steps(at_once, D, T, 150, *bounds):
-        pytest.skip("this K is left to numpy here")
+    take_steps(at_once, D, T, 150, *bounds)
     for _ in range(150):
         before = one_by_one.copy()
         native.steps(one_by_one, D, T, 1, *bounds)
@@ -130,8 +138,7 @@ def test_steps_on_the_members_alone_are_all_steps_to_the_bit(K, kind):
     D = (random.normal(size=(203, K)) * 0.3 / divisor).astype(kind)
     at_once, by_twenty = (np.zeros_like(D) for _ in range(2))
     bounds = kind(0), kind(5)
-    if not native.steps(at_once, D, T, 100, *bounds):
-        pytest.skip("this K is left to numpy here")
+    take_steps(at_once, D, T, 100, *bounds)
     supports = []
     for _ in range(5):
         native.steps(by_twenty, D, T, 20, *bounds)
@@ -150,8 +157,7 @@ def test_what_overflows_among_the_members_is_seen():
     D[0, :2] = 1e300, 2e307
     for steps in (24, 29):
         at_once, one_by_one = np.zeros((2, 1, 20))
-        if not native.steps(at_once, D, T, steps, 0, np.inf):
-            pytest.skip("this K is left to numpy here")
+        take_steps(at_once, D, T, steps, 0, np.inf)
         for _ in range(steps):
             native.steps(one_by_one, D, T, 1, 0, np.inf)
         np.testing.assert_array_equal(at_once, one_by_one)
