@@ -1,5 +1,6 @@
 """Ctrl-C and a polite kill of a real process: the run is saved and goes on to the same bits."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -12,6 +13,8 @@ from click.testing import CliRunner
 
 import fedmf
 from fedmf.cli import main
+from fedmf.cli._show import Watch, stoppable
+from fedmf.engine import Position
 
 DATA = "synthetic:M=40,N=300,K=4"
 FIT = ("fit", DATA, "--partition", "iid", "--n-sites", "6", "--rank", "4", "--participants", "3")
@@ -48,7 +51,10 @@ def test_a_stopped_run_is_saved_and_goes_on(signals, threads, tmp_path, monkeypa
     for number in signals:
         process.send_signal(number)
         sleep(0.02)
-    _, said = process.communicate(timeout=PATIENCE)
+    try:
+        _, said = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
     assert process.returncode == 130, said
     run = fedmf.load(out)
     done = run.position.round
@@ -61,3 +67,17 @@ def test_a_stopped_run_is_saved_and_goes_on(signals, threads, tmp_path, monkeypa
     np.testing.assert_array_equal(resumed.W, whole.W)
     np.testing.assert_array_equal(np.hstack(resumed.H), np.hstack(whole.H))
     assert resumed.history.drop(columns="seconds").equals(whole.history.drop(columns="seconds"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="there are no such signals here")
+def test_an_interrupt_that_got_lost_is_raised_again_after_the_round():
+    """What is raised in a finaliser, or in what C code calls, may be swallowed."""
+    watch = Watch("fedmgs", 10, None)
+    position = Position(1, None, 0.0, 1.0, 0.1, np.arange(2), 0.1)
+    with stoppable():
+        watch(position)
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            watch(position)
+    watch(position)

@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from threading import current_thread, main_thread
+from threading import Event, current_thread, main_thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +70,7 @@ class Watch:
 
     def __call__(self, position: Position) -> None:
         """Show where the run stands, unless that was just shown."""
+        heed()
         now, self._last = perf_counter(), position
         if now - self._shown >= (LINES if self._bar is None else REFRESH):
             self._shown = now
@@ -90,6 +91,9 @@ class Watch:
             self.show(self._last)
 
 
+_heard = Event()  # a signal to stop was heard by `stoppable`
+
+
 @contextmanager
 def stoppable() -> Iterator[None]:
     """Let Ctrl-C, or a polite kill, stop the work once; saving it after that is not disturbed.
@@ -103,6 +107,7 @@ def stoppable() -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         for every in before:
             signal.signal(every, _already)
+        _heard.set()
         raise KeyboardInterrupt
 
     if current_thread() is not main_thread():  # whoever runs us there decides
@@ -113,8 +118,19 @@ def stoppable() -> Iterator[None]:
             signal.signal(number, stop)
         yield
     finally:
+        _heard.clear()
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def heed() -> None:
+    """Raise Ctrl-C's interrupt once more where the work goes on although it was raised.
+
+    A signal may come while something runs that swallows whatever is raised in it: a finaliser, or
+    a function that C code calls.
+    """
+    if _heard.is_set():
+        raise KeyboardInterrupt
 
 
 def _already(number: int, frame: FrameType | None) -> None:
